@@ -1,0 +1,45 @@
+# Two commands do everything: `make demo` and `make test`. Both set up first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test setup lint types imports unit format clean help
+
+help: ## say what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+demo: $(READY) ## train a real translator in five minutes, score it, use it
+	$(BIN)/dragoman demo runs/demo
+
+test: lint types imports unit ## run every check
+
+setup: $(READY) ## make the virtual environment and install everything into it
+
+$(READY): pyproject.toml constraints.txt
+	@echo "setting up $(VENV) (a minute or two, once)"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+lint: $(READY) ## ruff: style and likely mistakes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) ## mypy, strict
+	$(BIN)/mypy
+
+imports: $(READY) ## import-linter: imports go down the ladder only
+	$(BIN)/lint-imports
+
+unit: $(READY) ## pytest, warnings as errors
+	$(BIN)/pytest -n 2
+
+format: $(READY) ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what was set up and built, but no model
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,129 @@
+"""`dragoman demo`: the main job, once through, on real sentences."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dragoman.cli.parsers import Subparsers, add_command, positive_float
+from dragoman.errors import FetchError
+
+if TYPE_CHECKING:
+    from dragoman.text.corpus_folder import CorpusFiles
+    from dragoman.translator import Translator
+
+DESCRIPTION = """\
+Train an English-Spanish translator, score it and use it.
+
+Fetches a corpus of everyday sentences, trains for five minutes, scores the translator
+on sentences that it never saw, translates a few of your language, and draws where it
+looked. Run again, it reuses what is already there."""
+
+EXAMPLES = """\
+examples:
+  dragoman demo
+  dragoman demo runs/demo --minutes 20
+"""
+
+SENTENCES = (
+    "Let's go!",
+    "Where is the train station?",
+    "I would like a cup of coffee, please.",
+    "My sister lives in a small house near the sea.",
+    "It will probably rain tomorrow.",
+    "She didn't know what to say.",
+)
+PICTURED = "My sister lives in a small house near the sea."
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Declare the command and its options."""
+    parser = add_command(subparsers, "demo", DESCRIPTION, EXAMPLES)
+    parser.add_argument(
+        "model",
+        type=Path,
+        nargs="?",
+        default=Path("runs/demo"),
+        metavar="MODEL",
+        help="folder to write (default: runs/demo)",
+    )
+    parser.add_argument(
+        "--minutes", type=positive_float, default=5.0, help="of training (default: 5)"
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("data"),
+        metavar="DIR",
+        help="where corpora are kept (default: data)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fetch, train, score, translate, draw."""
+    files = _fetch(options.data)
+    from dragoman.evaluation.report import evaluate
+    from dragoman.training.train import train
+    from dragoman.translator import Translator
+
+    _title(f"Training for {options.minutes:g} minutes")
+    result = train(
+        options.model,
+        source=files.train_source,
+        target=files.train_target,
+        valid_source=files.valid_source,
+        valid_target=files.valid_target,
+        minutes=options.minutes,
+    )
+    if result.signal is not None:
+        return 128 + result.signal
+
+    _title(f"Scoring on {files.test_pairs:,} sentences that it never saw")
+    report = evaluate(
+        options.model,
+        source=files.test_source,
+        reference=files.test_target,
+        progress=sys.stderr.isatty(),
+    )
+    print(report.table())
+
+    _title("Translating")
+    translator = Translator.load(options.model)
+    for sentence, translation in zip(
+        SENTENCES, translator.translate(SENTENCES), strict=True
+    ):
+        print(f"{sentence}\n    {translation}")
+
+    picture = options.model / "attention.png"
+    _draw(translator, picture)
+    _title("Done")
+    print(f"the model       {options.model}")
+    print(f"its attention   {picture}")
+    print(f'go on           dragoman translate {options.model} "Good morning!"')
+    return 0
+
+
+def _fetch(folder: Path) -> "CorpusFiles":
+    from dragoman.text.public_corpora import get
+
+    def say(message: str) -> None:
+        print(message, file=sys.stderr)
+
+    _title("Getting real sentences")
+    try:
+        return get("tatoeba-en-es", folder / "tatoeba-en-es", on_message=say)
+    except FetchError as error:
+        say(f"{error}. Going on with the small phrasebook that Dragoman contains.")
+        return get("phrasebook-en-es", folder / "phrasebook-en-es", on_message=say)
+
+
+def _draw(translator: "Translator", path: Path) -> None:
+    from dragoman.inspection.attention_figure import draw_cross_attention
+    from dragoman.inspection.attention_maps import attention_maps
+
+    draw_cross_attention(attention_maps(translator, PICTURED), path)
+
+
+def _title(text: str) -> None:
+    print(f"\n== {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,76 @@
+"""`dragoman evaluate`: how good a translator is, with signatures and intervals."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dragoman.cli.parsers import Subparsers, add_command, positive_int
+
+if TYPE_CHECKING:
+    from dragoman.evaluation.report import EvaluationReport
+
+DESCRIPTION = """\
+Score a translator on a test set: BLEU, chrF2 and TER by sacreBLEU.
+
+Each score comes with its signature and a 95 % bootstrap confidence interval, and BLEU
+and chrF2 by source length besides. With --against, a paired bootstrap says whether the
+difference between two models is more than chance."""
+
+EXAMPLES = """\
+examples:
+  dragoman evaluate MODEL --source test.en --reference test.de
+  dragoman evaluate MODEL --source test.en --reference test.de --json
+  dragoman evaluate MODEL --source test.en --reference test.de --against OTHER_MODEL
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Declare the command and its options."""
+    parser = add_command(subparsers, "evaluate", DESCRIPTION, EXAMPLES)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="model folder")
+    parser.add_argument("--source", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--reference", type=Path, required=True, metavar="FILE")
+    parser.add_argument(
+        "--against", type=Path, metavar="MODEL", help="compare with another model"
+    )
+    parser.add_argument("--beam", type=positive_int, metavar="N", help="1 is greedy")
+    parser.add_argument(
+        "--lowercase", action="store_true", help="compare without regard to case"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="keep the translations there"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--threads", type=positive_int, help="default: one per core")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Translate the test set, score it and print the report."""
+    from dragoman.cli.translate import set_threads
+    from dragoman.evaluation.report import evaluate
+
+    set_threads(options.threads)
+    report = evaluate(
+        options.model,
+        source=options.source,
+        reference=options.reference,
+        against=options.against,
+        beam_size=options.beam,
+        lowercase=options.lowercase,
+        progress=sys.stderr.isatty(),
+    )
+    if options.output is not None:
+        text = "".join(f"{line}\n" for line in report.translations)
+        options.output.write_text(text, "utf-8")
+    _print(report, options.json)
+    return 0
+
+
+def _print(report: "EvaluationReport", as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report.to_dict(), indent=2))
+    else:
+        print(report.table())

@@ -1,0 +1,47 @@
+"""What the parsers of all commands share."""
+
+import argparse
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    # argparse has no public name for what add_subparsers gives.
+    Subparsers: TypeAlias = argparse._SubParsersAction[  # noqa: SLF001
+        argparse.ArgumentParser
+    ]
+else:
+    Subparsers = object
+
+
+def add_command(
+    subparsers: Subparsers, name: str, description: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand whose help begins with its purpose and ends with examples."""
+    return subparsers.add_parser(
+        name,
+        help=description.split("\n", 1)[0].rstrip(".").lower(),
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def positive_int(text: str) -> int:
+    """Read a whole number above 0."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return value
+
+
+def positive_float(text: str) -> float:
+    """Read a number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value

@@ -1,0 +1,102 @@
+"""`dragoman train`: parallel text in, a translator out."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from dragoman.cli.parsers import Subparsers, add_command, positive_float, positive_int
+from dragoman.config import PRESETS, parse_settings
+
+DESCRIPTION = """\
+Train a translator on parallel text and leave it in the folder MODEL.
+
+The same command, given again, goes on where an interrupted run stopped. With a budget
+(--minutes, --steps or --epochs) the learning rate comes down to zero at its end."""
+
+EXAMPLES = """\
+examples:
+  dragoman train MODEL --source train.en --target train.de --minutes 10
+  dragoman train MODEL --source train.en --target train.de \\
+      --valid-source val.en --valid-target val.de --preset tiny
+  dragoman train MODEL --source pairs.tsv.gz --preset small --epochs 20 \\
+      --set model.dropout=0.2 --set tokenizer.vocabulary_size=16000
+"""
+
+PRESET_HELP = """\
+tiny, small, base and big are the paper's Transformer in four sizes; fast is made for a
+few minutes on a small machine (default: fast with --minutes, else by corpus size)"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Declare the command and its options."""
+    parser = add_command(subparsers, "train", DESCRIPTION, EXAMPLES)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="folder to write")
+    text = parser.add_argument_group("text (plain, .tsv or .jsonl, each also .gz)")
+    text.add_argument("--source", type=Path, required=True, metavar="FILE")
+    text.add_argument(
+        "--target", type=Path, metavar="FILE", help="not with .tsv and .jsonl"
+    )
+    text.add_argument("--valid-source", type=Path, metavar="FILE")
+    text.add_argument("--valid-target", type=Path, metavar="FILE")
+    budget = parser.add_argument_group("budget (whichever ends first)")
+    budget.add_argument(
+        "--minutes", type=positive_float, help="of training; preparing comes on top"
+    )
+    budget.add_argument("--steps", type=positive_int, help="updates")
+    budget.add_argument("--epochs", type=positive_float, help="passes over the corpus")
+    how = parser.add_argument_group("how")
+    how.add_argument("--preset", choices=PRESETS, help=PRESET_HELP)
+    how.add_argument("--seed", type=int)
+    how.add_argument("--threads", type=positive_int, help="default: one per core")
+    how.add_argument("--save-every", type=positive_int, metavar="STEPS")
+    how.add_argument("--valid-every", type=positive_int, metavar="STEPS")
+    how.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SECTION.KEY=VALUE",
+        help="any other setting, such as model.dropout=0.2; may be repeated",
+    )
+    how.add_argument(
+        "--tensorboard", action="store_true", help="write MODEL/tensorboard as well"
+    )
+    how.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train; exit with 130 or 143 when a signal ended the run."""
+    from dragoman.training.train import train
+
+    result = train(
+        options.model,
+        source=options.source,
+        target=options.target,
+        valid_source=options.valid_source,
+        valid_target=options.valid_target,
+        preset=options.preset,
+        minutes=options.minutes,
+        steps=options.steps,
+        epochs=options.epochs,
+        settings=_settings(options),
+        tensorboard=options.tensorboard,
+        quiet=options.quiet,
+    )
+    if result.signal is not None:
+        return 128 + result.signal
+    if not options.quiet:
+        print(
+            f"{result.steps:,} updates, {result.ending.value}; the model is in "
+            f"{result.folder}",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _settings(options: argparse.Namespace) -> dict[str, object]:
+    settings = parse_settings(options.set)
+    for key in ("seed", "threads", "save_every", "valid_every"):
+        value = getattr(options, key)
+        if value is not None:
+            settings[f"training.{key}"] = value
+    return settings

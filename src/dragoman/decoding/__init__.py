@@ -1,0 +1,1 @@
+"""The search for a translation, over any model that keeps the contract."""

@@ -1,0 +1,56 @@
+"""Bring files and folders safely to disk: a crash leaves the old or the new."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import IO, Any
+
+
+def sync(file: IO[Any]) -> None:
+    """Wait until all that was written to an open file is on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file and wait until it is on the disk."""
+    with path.open("wb") as file:
+        file.write(content)
+        sync(file)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file and wait until it is on the disk."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Put a whole new text in a file's place at one stroke."""
+    beside = path.with_name(path.name + ".tmp")
+    write_text(beside, text)
+    beside.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last through a power cut, where the system can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def rename_folder(written: Path, final: Path) -> None:
+    """Give a wholly written folder its final name at one stroke."""
+    sync_folder(written)
+    written.rename(final)
+    sync_folder(final.parent)
+
+
+def sha256(path: Path) -> str:
+    """Give the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

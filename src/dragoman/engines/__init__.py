@@ -1,0 +1,1 @@
+"""What runs a model: tokens in, translations in tokens out."""

@@ -1,0 +1,56 @@
+"""Everything that can go wrong for a person, as one tree.
+
+DragomanError
+├── ConfigError         a setting that does not exist or cannot be
+├── CorpusError         parallel text that cannot be read or paired
+├── TokenizerError      a tokenizer that cannot be learned or loaded
+├── ModelFolderError    a saved model that is missing, damaged or altered
+├── TrainingError       a run that cannot start, go on or be saved
+├── EvaluationError     translations and references that cannot be compared
+├── FetchError          a public corpus that could not be fetched
+└── MissingExtraError   a feature whose optional package is not installed
+
+Each message says what came, what is allowed and what to do, in one or two lines.
+"""
+
+
+class DragomanError(Exception):
+    """Any error that the person at the keyboard can do something about."""
+
+
+class ConfigError(DragomanError):
+    """A setting that does not exist or cannot be."""
+
+
+class CorpusError(DragomanError):
+    """Parallel text that cannot be read or paired."""
+
+
+class TokenizerError(DragomanError):
+    """A tokenizer that cannot be learned or loaded."""
+
+
+class ModelFolderError(DragomanError):
+    """A saved model that is missing, damaged or altered."""
+
+
+class TrainingError(DragomanError):
+    """A training run that cannot start, go on or be saved."""
+
+
+class EvaluationError(DragomanError):
+    """Translations and references that cannot be compared."""
+
+
+class FetchError(DragomanError):
+    """A public corpus that could not be fetched."""
+
+
+class MissingExtraError(DragomanError):
+    """A feature whose optional package is not installed."""
+
+    def __init__(self, feature: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the package {package!r}, which is not installed: "
+            f"pip install 'dragoman[{extra}]'"
+        )

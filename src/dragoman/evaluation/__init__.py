@@ -1,0 +1,1 @@
+"""How good translations are, and how sure one can be of it."""

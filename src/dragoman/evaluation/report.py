@@ -1,0 +1,118 @@
+"""Translate a test set, score it, and say what came out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from dragoman.errors import EvaluationError
+from dragoman.evaluation.breakdown import LengthBucket, breakdown_table, by_length
+from dragoman.evaluation.metrics import Scores, score
+from dragoman.evaluation.significance import Comparison, compare
+from dragoman.text.corpus import read_lines
+from dragoman.translator import Translator
+
+SENTENCES_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """Scores of a translator on a test set, and of another beside it if asked."""
+
+    model: str
+    sentences: int
+    scores: Scores
+    by_length: tuple[LengthBucket, ...]
+    against: str | None
+    against_scores: Scores | None
+    comparisons: tuple[Comparison, ...]
+    translations: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give one plain object, for `--json`."""
+        values: dict[str, Any] = {
+            "model": self.model,
+            "sentences": self.sentences,
+            **self.scores.to_dict(),
+            "by_length": [bucket.to_dict() for bucket in self.by_length],
+        }
+        if self.against_scores is not None:
+            values["against"] = {"model": self.against, **self.against_scores.to_dict()}
+            values["comparison"] = [c.to_dict() for c in self.comparisons]
+        return values
+
+    def table(self) -> str:
+        """Give the report as text."""
+        parts = [
+            f"{self.model}: {self.sentences:,} sentences",
+            self.scores.table(),
+            "by the number of words in the source:",
+            breakdown_table(self.by_length),
+        ]
+        if self.against_scores is not None:
+            parts += [f"{self.against}:", self.against_scores.table()]
+            parts.append("\n".join(c.sentence() for c in self.comparisons))
+        return "\n\n".join(parts)
+
+
+def evaluate(
+    model: str | Path,
+    *,
+    source: str | Path,
+    reference: str | Path,
+    against: str | Path | None = None,
+    beam_size: int | None = None,
+    lowercase: bool = False,
+    progress: bool = False,
+) -> EvaluationReport:
+    """Score a model folder on a test set, and compare it with another if given."""
+    sources, references = _read(Path(source), Path(reference))
+    translations = _translate(model, sources, beam_size, progress)
+    others = None
+    if against is not None:
+        others = _translate(against, sources, beam_size, progress)
+    return EvaluationReport(
+        model=str(model),
+        sentences=len(sources),
+        scores=score(translations, references, lowercase=lowercase),
+        by_length=tuple(
+            by_length(sources, translations, references, lowercase=lowercase)
+        ),
+        against=None if against is None else str(against),
+        against_scores=None
+        if others is None
+        else score(others, references, lowercase=lowercase),
+        comparisons=()
+        if others is None
+        else tuple(compare(translations, others, references, lowercase=lowercase)),
+        translations=tuple(translations),
+    )
+
+
+def _read(source: Path, reference: Path) -> tuple[list[str], list[str]]:
+    sources, references = list(read_lines(source)), list(read_lines(reference))
+    if len(sources) != len(references):
+        raise EvaluationError(
+            f"{source} has {len(sources):,} lines but {reference} has "
+            f"{len(references):,}: each line needs its reference on the same line"
+        )
+    if not sources:
+        raise EvaluationError(f"{source} is empty: give at least one sentence")
+    return sources, references
+
+
+def _translate(
+    model: str | Path, sources: Sequence[str], beam_size: int | None, progress: bool
+) -> list[str]:
+    translator = Translator.load(model)
+    translations: list[str] = []
+    with tqdm(
+        total=len(sources), desc=f"translating with {model}", disable=not progress
+    ) as bar:
+        for start in range(0, len(sources), SENTENCES_AT_ONCE):
+            part = sources[start : start + SENTENCES_AT_ONCE]
+            translations += translator.translate(part, beam_size=beam_size)
+            bar.update(len(part))
+    return translations

@@ -1,0 +1,1 @@
+"""Looking inside a model while it works."""

@@ -1,0 +1,58 @@
+"""What every sequence-to-sequence model offers; search knows nothing else.
+
+`encode` reads the source once, `start` makes the decoder's state before the first
+token, `step` predicts the next token, and `state.reorder` follows the search when it
+keeps some rows and drops others. `forward` is the same computation for training, all
+positions at once; `features` is what it has before the output projection, so that a
+loss need not hold all logits.
+"""
+
+from typing import Generic, Protocol, Self, TypeVar
+
+from torch import Tensor
+
+
+class DecoderState(Protocol):
+    """What the decoder remembers between two steps, one row per hypothesis."""
+
+    def reorder(self, indices: Tensor) -> Self:
+        """Keep the rows named by `indices`, in that order; a row may be repeated."""
+        ...
+
+
+Memory = TypeVar("Memory")
+State = TypeVar("State", bound=DecoderState)
+
+
+class TranslationModel(Protocol, Generic[Memory, State]):
+    """A model that turns source tokens into target tokens.
+
+    `source` is (batch, source_length), padded with PAD and ended by END in each row;
+    `target_in` is (batch, target_length), begun by BEGIN. Masks are the model's own
+    affair.
+    """
+
+    def encode(self, source: Tensor) -> Memory:
+        """Read the source sentences."""
+        ...
+
+    def start(self, memory: Memory) -> State:
+        """Make the decoder's state before the first token."""
+        ...
+
+    def step(self, last_tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
+        ...
+
+    def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """Give logits (batch, target_length, vocabulary) for known targets."""
+        ...
+
+    def features(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """Give the decoder's output (batch, target_length, d_model), unprojected."""
+        ...
+
+    @property
+    def output_weight(self) -> Tensor:
+        """The output projection (vocabulary, d_model)."""
+        ...

@@ -1,0 +1,32 @@
+"""A model's parameters by name, each once however many places share it."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+
+def get_weights(model: nn.Module) -> dict[str, Tensor]:
+    """Give every parameter by its name."""
+    return {name: tensor.detach() for name, tensor in model.named_parameters()}
+
+
+@torch.no_grad()
+def set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Copy parameters into the model; names and shapes must be the model's own."""
+    own = dict(model.named_parameters())
+    strange = sorted(own.keys() ^ weights.keys())
+    if strange:
+        raise ValueError(f"the weights do not fit the model: {strange[0]!r}")
+    for name, parameter in own.items():
+        if parameter.shape != weights[name].shape:
+            raise ValueError(
+                f"the weights do not fit the model: {name!r} is "
+                f"{tuple(weights[name].shape)}, not {tuple(parameter.shape)}"
+            )
+        parameter.copy_(weights[name])
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Count each parameter once, however many places share it."""
+    return sum(parameter.numel() for parameter in model.parameters())

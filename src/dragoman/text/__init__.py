@@ -1,0 +1,1 @@
+"""Corpora and their formats, cleaning, and tokenizers; sees no tensors."""

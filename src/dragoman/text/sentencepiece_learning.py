@@ -1,0 +1,84 @@
+"""Learns SentencePiece tokenizers, quietly and the same way each time."""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import sentencepiece
+
+from dragoman.errors import TokenizerError
+from dragoman.special_tokens import BEGIN, END, PAD, UNKNOWN
+from dragoman.text.sentencepiece_tokenizer import SentencePieceTokenizer
+from dragoman.text.wordwise import learnable
+
+SMALLEST_VOCABULARY = 300
+
+_NUM_FIXED = 4 + 256  # special tokens and bytes
+# Learning is repeatable only with a fixed number of threads.
+_THREADS = 4
+# "▁" and "▅" have a meaning of their own while learning, and so have the controls.
+_RESERVED = re.compile("[\0\t\r\n▁▅]+")
+_MODEL_TYPES = {
+    "bpe": "bpe",
+    "unigram": "unigram",
+    "characters": "char",
+    "words": "word",
+}
+
+
+def learn_sentencepiece(
+    kind: str, sentences: Iterable[str], vocabulary_size: int, seed: int
+) -> SentencePieceTokenizer:
+    """Learn a tokenizer of at most `vocabulary_size` pieces."""
+    if vocabulary_size < SMALLEST_VOCABULARY:
+        raise TokenizerError(
+            f"a vocabulary of {vocabulary_size} is too small: {_NUM_FIXED} ids go to "
+            f"special tokens and bytes, so give at least {SMALLEST_VOCABULARY}"
+        )
+    prepared = [_RESERVED.sub(" ", text).strip(" ") for text in learnable(sentences)]
+    sentencepiece.set_random_generator_seed(seed)
+    try:
+        content = _learn(kind, prepared, vocabulary_size)
+    except RuntimeError as error:
+        if "required_chars" not in str(error):
+            raise TokenizerError(
+                f"SentencePiece could not learn ({' '.join(str(error).split())}): "
+                "try another tokenizer.vocabulary_size"
+            ) from error
+        # So many characters leave no room for longer pieces; rare ones go as bytes.
+        room = (vocabulary_size - _NUM_FIXED) // 2
+        content = _learn(kind, _with_common(prepared, room), vocabulary_size)
+    return SentencePieceTokenizer(content)
+
+
+def _learn(kind: str, sentences: Iterable[str], vocabulary_size: int) -> bytes:
+    content = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(sentences),
+        model_writer=content,
+        model_type=_MODEL_TYPES[kind],
+        vocab_size=vocabulary_size,
+        hard_vocab_limit=False,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        pad_id=PAD,
+        unk_id=UNKNOWN,
+        bos_id=BEGIN,
+        eos_id=END,
+        num_threads=_THREADS,
+        minloglevel=2,
+    )
+    return content.getvalue()
+
+
+def _with_common(sentences: list[str], room: int) -> Iterator[str]:
+    """Blank out all but the most common characters."""
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        counts.update(sentence)
+    blank = {ord(character): " " for character in counts}
+    for character, _ in counts.most_common(room):
+        del blank[ord(character)]
+    return (sentence.translate(blank) for sentence in sentences)

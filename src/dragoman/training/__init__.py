@@ -1,0 +1,1 @@
+"""How the weights are learned."""

@@ -1,0 +1,110 @@
+"""Batches for the loop, read ahead of need, each a pure function of its position."""
+
+import queue
+import threading
+from collections.abc import Iterator
+
+from dragoman.config import Config
+from dragoman.data.batching import Batch, read_batch, split_evenly
+from dragoman.data.resegmentation import Resegmentation, SegmentationTable
+from dragoman.data.sampler import Position, Sampler
+from dragoman.data.token_store import TokenStore
+from dragoman.text.subword_sampling import segmentations
+from dragoman.text.tokenizer import Tokenizer
+from dragoman.text.tokenizer_pair import TokenizerPair
+
+SPELLINGS = 32  # ways to spell each subword that sampling chooses from
+READ_AHEAD = 8
+PROBE_TOKENS = 2000
+
+
+class BatchSource:
+    """Reads updates from a store; an update may be divided into parts."""
+
+    def __init__(
+        self, store: TokenStore, tokenizers: TokenizerPair, config: Config
+    ) -> None:
+        training = config.training
+        self.store = store
+        self.seed = training.seed
+        self.parts = training.accumulate
+        self.sampler = Sampler(
+            store, batch_tokens=training.batch_tokens, seed=training.seed
+        )
+        self.spellings = subword_tables(tokenizers, config)
+
+    def batches(self, start: Position) -> Iterator[tuple[list[Batch], Position]]:
+        """Yield the parts of each update and the position after it, without end."""
+        ready: queue.Queue[tuple[list[Batch], Position] | BaseException]
+        ready = queue.Queue(READ_AHEAD)
+        stop = threading.Event()
+        reader = threading.Thread(
+            target=self._read_ahead, args=(start, ready, stop), daemon=True
+        )
+        reader.start()
+        try:
+            while True:
+                item = ready.get()
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            stop.set()
+
+    def probe(self) -> Batch:
+        """Give the first batch, or as many of its rows as a quick trial takes."""
+        order = self.sampler.order(0)
+        indices = order[0]
+        longest = int(self.store.target_lengths[indices].max()) + 1
+        return read_batch(self.store, indices[: max(1, PROBE_TOKENS // longest)])
+
+    def _read_ahead(
+        self,
+        start: Position,
+        ready: "queue.Queue[tuple[list[Batch], Position] | BaseException]",
+        stop: threading.Event,
+    ) -> None:
+        try:
+            for item in self.read(start):
+                while not stop.is_set():
+                    try:
+                        ready.put(item, timeout=0.1)
+                        break
+                    except queue.Full:
+                        continue
+                if stop.is_set():
+                    return
+        except BaseException as error:
+            ready.put(error)
+
+    def read(self, start: Position) -> Iterator[tuple[list[Batch], Position]]:
+        """Yield the same, reading each update when it is asked for."""
+        position = start
+        for indices, after in self.sampler.batches(start):
+            parts = [
+                read_batch(
+                    self.store,
+                    part,
+                    self.spellings,
+                    (self.seed, position.epoch, position.batch, number),
+                )
+                for number, part in enumerate(split_evenly(indices, self.parts))
+            ]
+            yield parts, after
+            position = after
+
+
+def subword_tables(tokenizers: TokenizerPair, config: Config) -> Resegmentation | None:
+    """Give the ways to spell each subword anew, if the settings ask for sampling."""
+    sampling, seed = config.tokenizer.sampling, config.training.seed
+    if not sampling:
+        return None
+
+    def table(tokenizer: Tokenizer) -> SegmentationTable:
+        return SegmentationTable.build(
+            segmentations(tokenizer, sampling, SPELLINGS, seed)
+        )
+
+    source = table(tokenizers.source)
+    target = source if tokenizers.shared else table(tokenizers.target)
+    return Resegmentation(source, target)

@@ -1,0 +1,38 @@
+"""How long a run may go on, and how far along it is."""
+
+from dataclasses import dataclass
+
+from dragoman.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Updates, passes over the corpus or minutes, whichever ends first."""
+
+    steps: int | None = None
+    epochs: float | None = None
+    minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "epochs", "minutes"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigError(
+                    f"a budget of {value:g} {name} is nothing: give a number above 0"
+                )
+
+    @property
+    def given(self) -> bool:
+        """Whether the person set any limit."""
+        return any(x is not None for x in (self.steps, self.epochs, self.minutes))
+
+    def progress(self, steps: int, seconds: float, steps_per_epoch: int) -> float:
+        """Give the share of the budget that is spent: from 0 to 1."""
+        shares = [0.0]
+        if self.steps is not None:
+            shares.append(steps / self.steps)
+        if self.epochs is not None:
+            shares.append(steps / (self.epochs * steps_per_epoch))
+        if self.minutes is not None:
+            shares.append(seconds / (self.minutes * 60))
+        return min(1.0, max(shares))

@@ -1,0 +1,69 @@
+"""The model card: what a model was made from, how, and how good it is."""
+
+from dataclasses import dataclass
+
+from dragoman.config import Config
+
+
+@dataclass(frozen=True)
+class Card:
+    """What goes into a model folder's README.md."""
+
+    name: str
+    languages: tuple[str, str]
+    config: Config
+    parameters: int
+    corpora: tuple[str, ...]
+    report: str
+    command: str
+    training: str
+    validation: str | None
+
+    def text(self) -> str:
+        """Write the card as Markdown."""
+        source, target = self.languages
+        model = self.config.model
+        return f"""# {self.name}
+
+A translator from `{source}` to `{target}`, trained with Dragoman.
+
+```
+dragoman translate {self.name} "A sentence to translate."
+```
+
+## The model
+
+{model.kind.capitalize()}, {model.num_encoder_layers}+{model.num_decoder_layers} layers,
+d_model {model.d_model}, d_ff {model.d_ff}, {model.num_heads} heads, {model.norm}-norm:
+{self.parameters:,} parameters.
+
+## The data
+
+{self._corpora()}
+
+```
+{self.report}
+```
+
+## The training
+
+```
+{self.command}
+```
+
+{self.training}
+
+## How good it is
+
+{self.validation or "No validation text was given."}
+
+This was measured on the validation text while training. For scores with signatures and
+confidence intervals on a test set of your own:
+
+```
+dragoman evaluate {self.name} --source test.{source} --reference test.{target}
+```
+"""
+
+    def _corpora(self) -> str:
+        return "\n".join(f"- `{corpus}`" for corpus in self.corpora)

@@ -1,0 +1,139 @@
+"""Checkpoints: folders from which a run goes on exactly where it was.
+
+A checkpoint is written under a temporary name, brought to disk, renamed, and only then
+named by LATEST; older ones are pruned last. So whenever the power fails, the newest
+whole checkpoint is found. Each file's SHA-256 stands in the manifest.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from dragoman import durable
+from dragoman.errors import TrainingError
+
+WEIGHTS, OPTIMIZER, STATE, MANIFEST = (
+    "model.safetensors",
+    "optimizer.safetensors",
+    "state.json",
+    "manifest.json",
+)
+LATEST, BEST = "LATEST", "BEST"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All that the rest of a run depends on."""
+
+    step: int
+    weights: Mapping[str, Tensor]
+    optimizer: Mapping[str, Tensor]
+    state: Mapping[str, Any]  # plain data: sampler position, clock, best score, ...
+
+
+class Checkpoints:
+    """The folder that holds a run's checkpoints, oldest to newest, and the best."""
+
+    def __init__(self, folder: Path, keep: int) -> None:
+        self.folder = folder
+        self.keep = keep
+
+    def save(self, checkpoint: Checkpoint, *, best: bool) -> Path:
+        """Write a checkpoint safely, point at it, and prune what is not needed."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        final = self._path(checkpoint.step)
+        if not final.exists():
+            self._write(checkpoint, final)
+        durable.replace_text(self.folder / LATEST, final.name + "\n")
+        if best:
+            durable.replace_text(self.folder / BEST, final.name + "\n")
+        self._prune()
+        return final
+
+    def latest(self) -> Checkpoint | None:
+        """Read the newest checkpoint that is whole, or nothing if there is none."""
+        if not self.folder.is_dir():
+            return None
+        damage = []
+        for path in reversed(self.saved()):
+            try:
+                return read_checkpoint(path)
+            except TrainingError as error:
+                damage.append(str(error))
+        if damage:
+            raise TrainingError(
+                f"no checkpoint in {self.folder} is whole ({damage[0]}): delete that "
+                "folder to begin the run again"
+            )
+        return None
+
+    def best(self) -> Path | None:
+        """Give the checkpoint that did best on the validation set."""
+        pointer = self.folder / BEST
+        return self.folder / pointer.read_text().strip() if pointer.exists() else None
+
+    def saved(self) -> list[Path]:
+        """List all checkpoints, oldest first."""
+        found = [p for p in self.folder.glob("step-*") if not p.name.endswith(".tmp")]
+        return sorted(found, key=step_of)
+
+    def window(self, count: int) -> list[Path]:
+        """List the last checkpoints, oldest first: those to average."""
+        return self.saved()[-count:]
+
+    def _path(self, step: int) -> Path:
+        return self.folder / f"step-{step}"
+
+    def _write(self, checkpoint: Checkpoint, final: Path) -> None:
+        unfinished = final.with_name(final.name + ".tmp")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        save_file(dict(checkpoint.weights), unfinished / WEIGHTS)
+        save_file(dict(checkpoint.optimizer), unfinished / OPTIMIZER)
+        state = {"step": checkpoint.step, **checkpoint.state}
+        durable.write_text(unfinished / STATE, json.dumps(state, indent=2) + "\n")
+        hashes = {}
+        for name in (WEIGHTS, OPTIMIZER, STATE):
+            with (unfinished / name).open("rb+") as file:
+                durable.sync(file)
+            hashes[name] = durable.sha256(unfinished / name)
+        durable.write_text(unfinished / MANIFEST, json.dumps(hashes, indent=2) + "\n")
+        durable.rename_folder(unfinished, final)
+
+    def _prune(self) -> None:
+        best = self.best()
+        for path in self.saved()[: -self.keep]:
+            if path != best:
+                shutil.rmtree(path)
+        for leftover in self.folder.glob("step-*.tmp"):
+            shutil.rmtree(leftover)
+
+
+def step_of(path: Path) -> int:
+    """Give the update after which a checkpoint was written, from its name."""
+    return int(path.name.partition("-")[2])
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read one checkpoint, or say in one line what is wrong with it."""
+    try:
+        hashes = json.loads((path / MANIFEST).read_text("utf-8"))
+        for name in (WEIGHTS, OPTIMIZER, STATE):
+            if durable.sha256(path / name) != hashes[name]:
+                raise TrainingError(f"{path / name} was damaged or altered")
+        state = json.loads((path / STATE).read_text("utf-8"))
+        return Checkpoint(
+            step=state["step"],
+            weights=load_file(path / WEIGHTS),
+            optimizer=load_file(path / OPTIMIZER),
+            state=state,
+        )
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise TrainingError(f"the checkpoint {path} cannot be read: {error}") from error

@@ -1,0 +1,98 @@
+"""Label-smoothed cross-entropy that never holds all the logits (§5.4).
+
+The output projection and its loss are a third of a small model's work and most of its
+memory. Worked off some hundred positions at a time, with the gradient computed in the
+same pass, the logits stay in cache and are never stored whole.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
+from torch import Tensor
+
+from dragoman.special_tokens import PAD
+
+ROWS_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Sums over the target tokens of a batch."""
+
+    smoothed: Tensor  # what is minimised
+    plain: Tensor  # cross-entropy without smoothing: perplexity is exp of its mean
+    correct: Tensor  # how often the most probable token was the right one
+    tokens: int
+
+
+def translation_loss(
+    features: Tensor,  # (batch, target_length, d_model)
+    output_weight: Tensor,  # (vocabulary, d_model)
+    target_out: Tensor,  # (batch, target_length)
+    label_smoothing: float,
+) -> Loss:
+    """Give the loss summed over all target tokens; padding counts for nothing."""
+    wanted = target_out.flatten() != PAD
+    rows = features.flatten(0, 1)[wanted]  # (tokens, d_model)
+    targets = target_out.flatten()[wanted]
+    smoothed, plain, correct = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        rows, output_weight, targets, label_smoothing
+    )
+    return Loss(smoothed, plain, correct, len(targets))
+
+
+def plain_translation_loss(
+    logits: Tensor, target_out: Tensor, label_smoothing: float
+) -> Tensor:
+    """Give the same smoothed sum in the plain way, as the twin to check against."""
+    return F.cross_entropy(
+        logits.flatten(0, 1),
+        target_out.flatten(),
+        ignore_index=PAD,
+        label_smoothing=label_smoothing,
+        reduction="sum",
+    )
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Projection, softmax, loss and their gradient, some rows at a time."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401
+        rows: Tensor,
+        weight: Tensor,
+        targets: Tensor,
+        smoothing: float,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        learn = rows.requires_grad or weight.requires_grad
+        row_gradient = torch.empty_like(rows) if learn else None
+        weight_gradient = torch.zeros_like(weight) if learn else None
+        smoothed, plain, correct = rows.new_zeros(3, dtype=torch.float64)
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            chunk = slice(start, start + ROWS_AT_ONCE)
+            target = targets[chunk, None]
+            logits = rows[chunk] @ weight.T  # (chunk, vocabulary)
+            total = logits.logsumexp(dim=-1, keepdim=True)
+            missed = total - logits.gather(1, target)
+            spread = total - logits.mean(dim=-1, keepdim=True)
+            plain += missed.sum()
+            smoothed += ((1 - smoothing) * missed + smoothing * spread).sum()
+            correct += (logits.argmax(dim=-1, keepdim=True) == target).sum()
+            if row_gradient is not None and weight_gradient is not None:
+                gradient = logits.sub_(total).exp_().sub_(smoothing / len(weight))
+                known = torch.full_like(target, smoothing - 1, dtype=gradient.dtype)
+                gradient.scatter_add_(1, target, known)
+                torch.mm(gradient, weight, out=row_gradient[chunk])
+                weight_gradient.addmm_(gradient.T, rows[chunk])
+        ctx.save_for_backward(row_gradient, weight_gradient)
+        ctx.mark_non_differentiable(plain, correct)
+        return smoothed, plain, correct
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        row_gradient, weight_gradient = ctx.saved_tensors
+        factor = gradients[0].to(row_gradient.dtype)
+        return row_gradient.mul_(factor), weight_gradient.mul_(factor), None, None

@@ -1,0 +1,52 @@
+"""The run's diary: JSON lines in metrics.jsonl, and TensorBoard if asked."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dragoman.errors import MissingExtraError
+
+
+class MetricsLog:
+    """Appends measurements; on resuming, forgets what the lost updates had written."""
+
+    def __init__(self, path: Path, *, resume_after: int, tensorboard: bool) -> None:
+        self.path = path
+        kept = _lines_up_to(path, resume_after) if path.exists() else []
+        path.write_text("".join(kept), "utf-8")
+        self.file = path.open("a", encoding="utf-8")
+        self.board = _open_board(path.parent / "tensorboard") if tensorboard else None
+
+    def write(self, kind: str, step: int, values: dict[str, Any]) -> None:
+        """Note what was measured at an update: of the kind "train" or "valid"."""
+        self.file.write(json.dumps({"kind": kind, "step": step, **values}) + "\n")
+        self.file.flush()
+        if self.board is not None:
+            for name, value in values.items():
+                self.board.add_scalar(f"{kind}/{name}", value, step)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.file.close()
+        if self.board is not None:
+            self.board.close()
+
+
+def _lines_up_to(path: Path, step: int) -> list[str]:
+    kept = []
+    for line in path.read_text("utf-8").splitlines(keepends=True):
+        try:
+            if json.loads(line)["step"] <= step:
+                kept.append(line)
+        except (ValueError, KeyError, TypeError):  # the line that a crash cut off
+            continue
+    return kept
+
+
+def _open_board(folder: Path) -> Any:  # noqa: ANN401 (an optional package's class)
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        name = "tensorboard"
+        raise MissingExtraError(f"--{name}", name, name) from error
+    return SummaryWriter(str(folder))

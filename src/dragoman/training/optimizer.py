@@ -1,0 +1,84 @@
+"""One optimizer for the whole model: Adam for all of it, or Muon for the matrices."""
+
+from collections.abc import Iterable, Mapping
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.config import TrainingConfig
+from dragoman.model.attention import JointLinear
+from dragoman.training.adam import Adam
+from dragoman.training.muon import Muon
+
+
+class Optimizer:
+    """Updates the parameters, and gives its whole state as named tensors."""
+
+    def __init__(self, model: nn.Module, settings: TrainingConfig) -> None:
+        self.settings = settings
+        self.parameters = dict(model.named_parameters())
+        stacked = _matrices(model) if settings.optimizer == "muon" else {}
+        self.matrices = {n: p for n, p in self.parameters.items() if p in stacked}
+        self.others = {n: p for n, p in self.parameters.items() if p not in stacked}
+        self.muon = Muon(
+            [(matrix, stacked[matrix]) for matrix in self.matrices.values()],
+            weight_decay=settings.weight_decay,
+        )
+        self.adam = Adam(
+            self.others.values(),
+            betas=settings.adam_betas,
+            epsilon=settings.adam_epsilon,
+            weight_decay=settings.weight_decay,
+        )
+
+    def step(self, rate: float) -> None:
+        """Apply the gradients at this learning rate."""
+        if self.matrices:
+            self.muon.step(rate)
+            rate *= self.settings.adam_share
+        self.adam.step(rate)
+
+    def clip(self) -> float:
+        """Shrink the gradient to the limit if it is longer; give its norm before."""
+        limit = self.settings.clip_norm or float("inf")
+        return float(nn.utils.clip_grad_norm_(self.parameters.values(), limit))
+
+    def forget_gradients(self) -> None:
+        """Drop the gradients of the last update."""
+        for parameter in self.parameters.values():
+            parameter.grad = None
+
+    def state(self) -> dict[str, Tensor]:
+        """Give everything that the next update depends on."""
+        return self._tensors() | {"adam.steps": torch.tensor(self.adam.steps)}
+
+    def load(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take up a state that `state` gave."""
+        self.adam.steps = int(tensors["adam.steps"])
+        for name, tensor in self._tensors().items():
+            tensor.copy_(tensors[name])
+
+    def _tensors(self) -> dict[str, Tensor]:
+        """Name the moments that are kept for each parameter."""
+        return {
+            **_named("muon.momentum", self.matrices, self.muon.buffers),
+            **_named("adam.mean", self.others, self.adam.means),
+            **_named("adam.square", self.others, self.adam.squares),
+        }
+
+
+def _named(
+    kind: str, names: Iterable[str], tensors: Iterable[Tensor]
+) -> dict[str, Tensor]:
+    return {
+        f"{kind}.{name}": tensor for name, tensor in zip(names, tensors, strict=True)
+    }
+
+
+def _matrices(model: nn.Module) -> dict[Tensor, int]:
+    """Find the weights of linear maps, and how many maps each holds."""
+    return {
+        module.weight: module.parts if isinstance(module, JointLinear) else 1
+        for module in model.modules()
+        if isinstance(module, nn.Linear)
+    }

@@ -1,0 +1,222 @@
+"""From parallel text to token stores: clean, learn subwords, encode, remember."""
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from dragoman import durable
+from dragoman.config import Config
+from dragoman.data.sampler import Sampler
+from dragoman.data.statistics import EpochStatistics, epoch_statistics
+from dragoman.data.token_store import TokenStore, TokenStoreWriter
+from dragoman.errors import CorpusError, TokenizerError, TrainingError
+from dragoman.text.cleaning import Reason
+from dragoman.text.corpus import Corpus
+from dragoman.text.tokenizer import Tokenizer, choose_vocabulary_size, learn_tokenizer
+from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.training.preparation_manifest import Manifest, describe_request
+from dragoman.training.preparation_report import PreparationReport
+from dragoman.training.preparation_selection import Encoded, Progress, Selection
+from dragoman.training.preparation_text import SIDES, KeptText
+
+# Subwords hardly change with more sentences than this, but learning them would take
+# memory and time without end.
+SENTENCES_TO_LEARN_FROM = 400_000
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A corpus ready to train on."""
+
+    folder: Path
+    tokenizers: TokenizerPair
+    store: TokenStore
+    valid: TokenStore | None
+    report: PreparationReport
+
+    @property
+    def rejected(self) -> Path:
+        """The file that lists every dropped pair with its line and the reason."""
+        return self.folder / "rejected.tsv"
+
+    def valid_text(self, side: str) -> list[str]:
+        """Give the validation sentences of a side, "source" or "target", as text."""
+        content = (self.folder / f"valid.{side}").read_bytes()
+        return content.decode("utf-8").split("\n")[:-1]
+
+
+def prepare(
+    folder: Path,
+    corpora: Sequence[Corpus],
+    valid: Corpus | None,
+    config: Config,
+    *,
+    tokenizers: TokenizerPair | None = None,
+    progress: Progress | None = None,
+) -> Prepared:
+    """Prepare a corpus in `folder`, or open it at once if that has been done before.
+
+    Everything is made under a temporary name first: what an interruption leaves behind
+    is never taken for a prepared corpus.
+    """
+    request = describe_request(corpora, valid, config, tokenizers)
+    found = _open(folder, request, config)
+    if found:
+        return found
+    temporary = folder.with_name(folder.name + ".tmp")
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        report = _prepare_into(
+            temporary, corpora, valid, config, tokenizers, progress or _silence
+        )
+        Manifest(request, config.training.batch_tokens, report).write(temporary)
+        _put_in_place(temporary, folder)
+    except OSError as error:
+        raise TrainingError(
+            f"cannot prepare the corpus in {folder} ({error.strerror or error}): "
+            "make room there or choose another folder"
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    made = _open(folder, request, config)
+    assert made, "what was just prepared can be opened"
+    return made
+
+
+def _silence(_label: str, _done: int, _total: int | None) -> None:
+    """Report nothing."""
+
+
+def _open(folder: Path, request: dict[str, Any], config: Config) -> Prepared | None:
+    manifest = Manifest.read(folder)
+    if not manifest or manifest.request != request:
+        return None
+    try:
+        tokenizers = TokenizerPair.load(folder)
+        store = TokenStore.open(folder / "train")
+        valid = TokenStore.open(folder / "valid") if request["valid"] else None
+    except (CorpusError, TokenizerError):
+        return None  # damaged, so it is made anew
+    if valid and not all((folder / f"valid.{side}").is_file() for side in SIDES):
+        return None
+    report = manifest.report
+    if manifest.batch_tokens != config.training.batch_tokens:
+        report = report.with_epoch(_measure(store, config))
+    return Prepared(folder, tokenizers, store, valid, report)
+
+
+def _prepare_into(
+    folder: Path,
+    corpora: Sequence[Corpus],
+    valid: Corpus | None,
+    config: Config,
+    tokenizers: TokenizerPair | None,
+    progress: Progress,
+) -> PreparationReport:
+    with ExitStack() as files:
+        rejects = files.enter_context(
+            (folder / "rejected.tsv").open("w", encoding="utf-8", newline="\n")
+        )
+        rejects.write("file\tline\treason\tsource\ttarget\n")
+        train = files.enter_context(Selection(folder, "training", corpora, rejects))
+        held_out = files.enter_context(
+            Selection(folder, "validation", [valid] if valid else [], rejects)
+        )
+        train.read(config.data, progress)
+        if valid:
+            # Scores mean little on a selection, so only the unusable is left out.
+            whole = replace(config.data, deduplicate=False, max_ratio=float("inf"))
+            held_out.read(whole, progress)
+        if not tokenizers:
+            tokenizers = _learn(train.text, config, progress)
+        tokenizers.save(folder)
+        most = config.data.max_tokens
+        parts = train.encode(tokenizers, most, progress)
+        _store(parts, folder / "train", tokenizers)
+        if valid:
+            parts = held_out.encode(tokenizers, most, progress)
+            _store(_saving_text(parts, folder), folder / "valid", tokenizers)
+        store = TokenStore.open(folder / "train")
+        return _report(train, held_out, tokenizers, store, config)
+
+
+def _learn(text: KeptText, config: Config, progress: Progress) -> TokenizerPair:
+    settings, seed = config.tokenizer, config.training.seed
+    size = settings.vocabulary_size or choose_vocabulary_size(len(text), settings.kind)
+    progress("learning subwords", 0, None)
+
+    def learn(*sides: str) -> Tokenizer:
+        most = SENTENCES_TO_LEARN_FROM // len(sides)
+        sentences = chain.from_iterable(text.sample(side, most, seed) for side in sides)
+        return learn_tokenizer(settings, sentences, size, seed)
+
+    if settings.shared_vocabulary:
+        shared = learn(*SIDES)
+        pair = TokenizerPair(shared, shared)
+    else:
+        pair = TokenizerPair(*map(learn, SIDES))
+    progress("learning subwords", 1, 1)
+    return pair
+
+
+def _store(parts: Iterable[Encoded], folder: Path, tokenizers: TokenizerPair) -> None:
+    size = max(tokenizers.source.vocabulary_size, tokenizers.target.vocabulary_size)
+    with TokenStoreWriter(folder, size) as writer:
+        for part in parts:
+            writer.add_many(part.sources, part.targets)
+
+
+def _saving_text(parts: Iterable[Encoded], folder: Path) -> Iterator[Encoded]:
+    """Write the text of what passes through, which scoring needs as it is."""
+    source, target = (folder / f"valid.{side}" for side in SIDES)
+    with source.open("wb") as sources, target.open("wb") as targets:
+        for part in parts:
+            sources.writelines(f"{text}\n".encode() for text in part.text.sources)
+            targets.writelines(f"{text}\n".encode() for text in part.text.targets)
+            yield part
+
+
+def _report(
+    train: Selection,
+    held_out: Selection,
+    tokenizers: TokenizerPair,
+    store: TokenStore,
+    config: Config,
+) -> PreparationReport:
+    epoch = _measure(store, config)
+    return PreparationReport(
+        read=train.read_count,
+        kept=len(store),
+        rejected={
+            str(why): train.rejected[why] for why in Reason if train.rejected[why]
+        },
+        valid_read=held_out.read_count,
+        valid_kept=held_out.kept_count,
+        longest=train.longest,
+        source_vocabulary=tokenizers.source.vocabulary_size,
+        target_vocabulary=tokenizers.target.vocabulary_size,
+        shared_vocabulary=tokenizers.shared,
+        source_tokens=store.num_source_tokens,
+        target_tokens=store.num_target_tokens,
+        padding_share=epoch.padding_share,
+        batches_per_epoch=epoch.num_batches,
+    )
+
+
+def _measure(store: TokenStore, config: Config) -> EpochStatistics:
+    settings = config.training
+    sampler = Sampler(store, batch_tokens=settings.batch_tokens, seed=settings.seed)
+    return epoch_statistics(
+        sampler.order(0), store.source_lengths, store.target_lengths
+    )
+
+
+def _put_in_place(temporary: Path, folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+    durable.rename_folder(temporary, folder)

@@ -1,0 +1,146 @@
+"""Selects the pairs that are fit to learn from, and counts what is set aside."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+import numpy as np
+
+from dragoman.config import DataConfig
+from dragoman.errors import CorpusError
+from dragoman.text.cleaning import Reason, Reject, clean
+from dragoman.text.corpus import Corpus, read_pairs
+from dragoman.text.pairs import reject
+from dragoman.text.seen import Seen
+from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.training.preparation_report import LongestPair
+from dragoman.training.preparation_text import KeptText, Portion
+
+PROGRESS_EVERY = 10_000
+
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Pairs short enough to keep, as text and as token ids."""
+
+    text: Portion
+    sources: list[list[int]]
+    targets: list[list[int]]
+
+
+class Selection:
+    """The pairs of some corpora: read and cleaned first, then encoded."""
+
+    def __init__(
+        self, folder: Path, name: str, corpora: Sequence[Corpus], rejects: TextIO
+    ) -> None:
+        self.read_count = 0
+        self.rejected: Counter[Reason] = Counter()
+        self.longest = LongestPair("", 0, 0, 0)
+        self.text = KeptText(folder, name)
+        self._name = name
+        self._corpora = corpora
+        self._starts: list[int] = []  # the first kept pair of each corpus
+        self._rejects = rejects
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.text.delete()
+
+    @property
+    def kept_count(self) -> int:
+        """How many pairs have not been set aside."""
+        return self.read_count - self.rejected.total()
+
+    def read(self, settings: DataConfig, progress: Progress) -> None:
+        """Read and clean all pairs; the kept ones go to temporary files."""
+        label = f"reading {self._name} pairs"
+        seen = Seen()
+        for corpus in self._corpora:
+            self._starts.append(len(self.text))
+            for pair in clean(read_pairs(corpus), settings, seen):
+                if isinstance(pair, Reject):
+                    self._set_aside(corpus, pair)
+                else:
+                    self.text.add(pair)
+                self.read_count += 1
+                if self.read_count % PROGRESS_EVERY == 0:
+                    progress(label, self.read_count, None)
+        self.text.finish()
+        progress(label, self.read_count, self.read_count)
+        self._refuse_nothing()
+
+    def encode(
+        self, tokenizers: TokenizerPair, max_tokens: int, progress: Progress
+    ) -> Iterator[Encoded]:
+        """Encode the kept pairs, setting aside those with too many tokens."""
+        label = f"encoding {self._name} pairs"
+        done = 0
+        for portion in self.text.portions():
+            yield self._fitting(portion, done, tokenizers, max_tokens)
+            done += len(portion.lines)
+            progress(label, done, len(self.text))
+        self._refuse_nothing()
+
+    def _fitting(
+        self, portion: Portion, first: int, tokenizers: TokenizerPair, max_tokens: int
+    ) -> Encoded:
+        sources = tokenizers.source.encode_many(portion.sources)
+        targets = tokenizers.target.encode_many(portion.targets)
+        lengths = np.array([list(map(len, side)) for side in (sources, targets)])
+        fits = (lengths.max(axis=0) <= max_tokens) & (lengths.min(axis=0) > 0)
+        for place in np.flatnonzero(~fits).tolist():
+            line = portion.lines[place]
+            reason = Reason.TOO_LONG if lengths[:, place].all() else Reason.EMPTY
+            pair = portion.sources[place], portion.targets[place]
+            self._set_aside(self._corpus(first + place), reject(line, reason, *pair))
+        self._note_longest(portion, first, lengths * fits)
+        kept = np.flatnonzero(fits).tolist()
+        return Encoded(
+            Portion(
+                [portion.sources[place] for place in kept],
+                [portion.targets[place] for place in kept],
+                [portion.lines[place] for place in kept],
+            ),
+            [sources[place] for place in kept],
+            [targets[place] for place in kept],
+        )
+
+    def _note_longest(
+        self, portion: Portion, first: int, lengths: np.ndarray[tuple[int, int]]
+    ) -> None:
+        place = int(lengths.sum(axis=0).argmax())
+        source, target = lengths[:, place].tolist()
+        if source + target > self.longest.source_tokens + self.longest.target_tokens:
+            file = str(self._corpus(first + place).source)
+            self.longest = LongestPair(file, portion.lines[place], source, target)
+
+    def _corpus(self, index: int) -> Corpus:
+        return self._corpora[bisect_right(self._starts, index) - 1]
+
+    def _set_aside(self, corpus: Corpus, pair: Reject) -> None:
+        columns = (corpus.source, pair.line, pair.reason, pair.source, pair.target)
+        self._rejects.write("\t".join(map(str, columns)) + "\n")
+        self.rejected[pair.reason] += 1
+
+    def _refuse_nothing(self) -> None:
+        if self.kept_count:
+            return
+        reasons = ", ".join(f"{n} {why}" for why, n in self.rejected.most_common())
+        raise CorpusError(
+            f"no {self._name} pair is left, all {self.read_count} were dropped "
+            f"({reasons}): check the files, or the [data] settings that drop pairs"
+        )

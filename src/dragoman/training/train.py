@@ -1,0 +1,248 @@
+"""Two text files in, a translator out: the main job from beginning to end."""
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dragoman.config import Config
+from dragoman.errors import ConfigError
+from dragoman.model.transformer import Transformer
+from dragoman.model.weights import count_parameters
+from dragoman.model_folder import build_for
+from dragoman.text.corpus import Corpus
+from dragoman.text.lines import capped_lines
+from dragoman.training.batch_source import BatchSource
+from dragoman.training.budget import Budget
+from dragoman.training.checkpoints import Checkpoints
+from dragoman.training.finish import finish
+from dragoman.training.interruption import Interruption
+from dragoman.training.loop import Ending, Trainer
+from dragoman.training.metrics import MetricsLog
+from dragoman.training.optimizer import Optimizer
+from dragoman.training.preparation import Prepared, prepare
+from dragoman.training.probe import measure_cost
+from dragoman.training.progress import PreparationBar, ProgressBar, duration
+from dragoman.training.recipe import choose_recipe
+from dragoman.training.run_record import RunRecord, read_record, refuse_other_run
+from dragoman.training.schedule import Schedule
+from dragoman.training.validation import Validation, Validator
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """How a run ended."""
+
+    folder: Path
+    ending: Ending
+    steps: int
+    seconds: float
+    validation: Validation | None
+    signal: int | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: text, budget and settings."""
+
+    folder: Path
+    corpus: Corpus
+    valid: Corpus | None
+    preset: str | None
+    budget: Budget
+    settings: Mapping[str, Any]
+    tensorboard: bool
+    quiet: bool
+
+
+def train(
+    folder: str | Path,
+    *,
+    source: str | Path,
+    target: str | Path | None = None,
+    valid_source: str | Path | None = None,
+    valid_target: str | Path | None = None,
+    preset: str | None = None,
+    minutes: float | None = None,
+    steps: int | None = None,
+    epochs: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+    tensorboard: bool = False,
+    quiet: bool = False,
+) -> TrainingResult:
+    """Train a translator on parallel text and leave it in `folder`.
+
+    `source` and `target` are two files whose lines are each other's translations; one
+    .tsv or .jsonl file may hold both. Called again, it goes on where it stopped.
+    """
+    if valid_source is None and valid_target is not None:
+        raise ConfigError("a validation target needs a validation source: give both")
+    request = Request(
+        folder=Path(folder),
+        corpus=_corpus(source, target),
+        valid=None if valid_source is None else _corpus(valid_source, valid_target),
+        preset=preset,
+        budget=Budget(steps, epochs, minutes),
+        settings=settings or {},
+        tensorboard=tensorboard,
+        quiet=quiet,
+    )
+    progress = ProgressBar(quiet=quiet)
+    try:
+        return _carry_out(request, progress)
+    finally:
+        progress.close()
+
+
+def _corpus(source: str | Path, target: str | Path | None) -> Corpus:
+    return Corpus(Path(source), None if target is None else Path(target))
+
+
+def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
+    """Prepare, learn, average, save."""
+    config = _choose_settings(request, progress)
+    budget = request.budget
+    if not budget.given:
+        budget = Budget(steps=config.training.max_steps)
+    torch.set_num_threads(config.training.threads or os.cpu_count() or 1)
+    prepared = _prepare(request, config, progress)
+    record = RunRecord(config, prepared.store.fingerprint, budget)
+    earlier = read_record(request.folder)
+    if earlier is not None:
+        refuse_other_run(request.folder, earlier, record)
+        if earlier.finished and earlier.budget == budget:
+            return _already_trained(request.folder, progress)
+
+    torch.manual_seed(config.training.seed)
+    model = build_for(config, prepared.tokenizers)
+    with Interruption() as interruption:
+        trainer = _assemble(request, config, budget, prepared, model, progress)
+        trainer.interruption = interruption
+        record.write(request.folder)
+        try:
+            ending = trainer.run()
+        finally:
+            trainer.metrics.close()
+    state = trainer.state
+    if ending is Ending.INTERRUPTED:
+        _say_how_to_go_on(trainer, progress)
+        return TrainingResult(
+            request.folder, ending, state.step, state.seconds, None, interruption.signal
+        )
+    validation = finish(
+        request.folder, trainer, prepared, config, ending, _command(), request.corpus
+    )
+    replace(record, finished=True).write(request.folder)
+    return TrainingResult(request.folder, ending, state.step, state.seconds, validation)
+
+
+def _already_trained(folder: Path, progress: ProgressBar) -> TrainingResult:
+    newest = Checkpoints(folder / "checkpoints", keep=1).latest()
+    assert newest is not None, "a finished run has checkpoints"
+    progress.say(f"{folder} is already trained: give a larger budget to go on")
+    return TrainingResult(
+        folder, Ending.BUDGET, newest.step, newest.state["seconds"], None
+    )
+
+
+def _choose_settings(request: Request, progress: ProgressBar) -> Config:
+    pairs = 0
+    if request.preset is None and request.budget.minutes is None:
+        pairs = sum(1 for _ in capped_lines(request.corpus.source))
+    recipe = choose_recipe(
+        request.preset, request.budget.minutes, pairs, request.settings
+    )
+    progress.say(f"preset {recipe.preset}: {recipe.why}")
+    return recipe.config
+
+
+def _prepare(request: Request, config: Config, progress: ProgressBar) -> Prepared:
+    request.folder.mkdir(parents=True, exist_ok=True)
+    with PreparationBar(quiet=request.quiet) as bar:
+        return prepare(
+            request.folder / "prepared",
+            [request.corpus],
+            request.valid,
+            config,
+            progress=bar.show,
+        )
+
+
+def _assemble(
+    request: Request,
+    config: Config,
+    budget: Budget,
+    prepared: Prepared,
+    model: Transformer,
+    progress: ProgressBar,
+) -> Trainer:
+    """Put the parts of a run together, and go on where an earlier one stopped."""
+    settings = config.training
+    source = BatchSource(prepared.store, prepared.tokenizers, config)
+    checkpoints = Checkpoints(
+        request.folder / "checkpoints", keep=max(2, settings.average_last)
+    )
+    newest = checkpoints.latest()
+    _show_check(prepared, model, source, config, budget, progress)
+    trainer = Trainer(
+        model=model,
+        optimizer=Optimizer(model, settings),
+        schedule=Schedule(settings, config.model.d_model, request.budget.given),
+        settings=settings,
+        budget=budget,
+        steps_per_epoch=prepared.report.batches_per_epoch,
+        batches=source.batches,
+        validate=Validator.build(model, prepared, config),
+        checkpoints=checkpoints,
+        metrics=MetricsLog(
+            request.folder / "metrics.jsonl",
+            resume_after=newest.step if newest else 0,
+            tensorboard=request.tensorboard,
+        ),
+        progress=progress,
+        interruption=Interruption(),
+    )
+    if newest is not None:
+        trainer.restore(newest)
+        progress.say(f"going on after update {newest.step:,}")
+    return trainer
+
+
+def _show_check(
+    prepared: Prepared,
+    model: Transformer,
+    source: BatchSource,
+    config: Config,
+    budget: Budget,
+    progress: ProgressBar,
+) -> None:
+    """Show what the data is and what training will cost, before the first update."""
+    report = prepared.report
+    cost = measure_cost(model, source.probe(), config.training.batch_tokens)
+    epoch = cost.seconds_per_token * (report.target_tokens + report.kept)
+    rows = [
+        ("model", f"{count_parameters(model):,} parameters"),
+        ("estimated memory", f"{cost.memory_bytes / 2**30:.1f} GiB"),
+        ("estimated time per epoch", duration(epoch)),
+    ]
+    if report.rejected:
+        rows.append(("dropped pairs are in", str(prepared.rejected)))
+    progress.say(report.table(rows))
+
+
+def _say_how_to_go_on(trainer: Trainer, progress: ProgressBar) -> None:
+    name = signal.Signals(trainer.interruption.signal or signal.SIGINT).name
+    progress.say(
+        f"stopped by {name} and saved after update {trainer.state.step:,}: "
+        "run the same command again to go on"
+    )
+
+
+def _command() -> str:
+    return shlex.join(["dragoman", *sys.argv[1:]])

@@ -1,0 +1,112 @@
+"""How well the model does on text that it does not learn from."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+
+from dragoman.config import Config
+from dragoman.data.batching import Batch, read_batch
+from dragoman.data.sampler import epoch_batches
+from dragoman.evaluation.metrics import corpus_bleu
+from dragoman.model.transformer import Transformer
+from dragoman.model_folder import SavedModel
+from dragoman.training.loss import translation_loss
+from dragoman.training.preparation import Prepared
+from dragoman.translator import Translator
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Loss per token, perplexity and accuracy; BLEU if sentences were translated."""
+
+    loss: float
+    accuracy: float
+    bleu: float | None
+
+    @property
+    def perplexity(self) -> float:
+        """How many tokens the model hesitates between, on average."""
+        return math.exp(min(self.loss, 50.0))
+
+    def to_dict(self) -> dict[str, float]:
+        """Give plain data for the diary."""
+        values = {
+            "loss": self.loss,
+            "perplexity": self.perplexity,
+            "accuracy": self.accuracy,
+        }
+        return values if self.bleu is None else {**values, "bleu": self.bleu}
+
+
+def describe_validation(result: Validation) -> str:
+    """Give a validation as one line."""
+    text = (
+        f"validation loss {result.loss:.3f}  perplexity {result.perplexity:.2f}  "
+        f"accuracy {result.accuracy:.1%}"
+    )
+    return text if result.bleu is None else f"{text}  greedy BLEU {result.bleu:.1f}"
+
+
+@dataclass(frozen=True)
+class Validator:
+    """Measures a model on the validation text, the same way each time."""
+
+    model: Transformer
+    batches: tuple[Batch, ...]
+    translator: Translator
+    sources: tuple[str, ...]
+    references: tuple[str, ...]
+
+    @classmethod
+    def build(
+        cls, model: Transformer, prepared: Prepared, config: Config
+    ) -> Self | None:
+        """Get the validation text ready, if there is any."""
+        store, wanted = prepared.valid, config.training.valid_sentences
+        if store is None:
+            return None
+        order = epoch_batches(
+            store.source_lengths,
+            store.target_lengths,
+            batch_tokens=config.decoding.batch_tokens,
+            seed=0,
+            epoch=0,
+        )
+        saved = SavedModel(model, prepared.tokenizers, config, ("source", "target"))
+        return cls(
+            model=model,
+            batches=tuple(read_batch(store, order[k]) for k in range(len(order))),
+            translator=Translator(saved),
+            sources=tuple(prepared.valid_text("source")[:wanted]),
+            references=tuple(prepared.valid_text("target")[:wanted]),
+        )
+
+    def __call__(self) -> Validation:
+        """Measure loss on all pairs and greedy BLEU on the first sentences."""
+        was_training = self.model.training
+        self.model.eval()
+        loss, accuracy = self._loss()
+        score = None
+        if self.sources:
+            translations = self.translator.translate(self.sources, beam_size=1)
+            score = corpus_bleu(translations, self.references)
+        self.model.train(was_training)
+        return Validation(loss, accuracy, score)
+
+    def _loss(self) -> tuple[float, float]:
+        total = correct = 0.0
+        tokens = 0
+        with torch.inference_mode():
+            for batch in self.batches:
+                loss = translation_loss(
+                    self.model.features(batch.source, batch.target_in),
+                    self.model.output_weight,
+                    batch.target_out,
+                    label_smoothing=0.0,
+                )
+                total += float(loss.plain)
+                correct += float(loss.correct)
+                tokens += loss.tokens
+        return total / tokens, correct / tokens

@@ -1,0 +1,223 @@
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.cli.main import main
+
+Run = subprocess.CompletedProcess[str]
+
+
+def dragoman(*arguments: object, stdin: str | None = None) -> Run:
+    return subprocess.run(
+        [sys.executable, "-m", "dragoman", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        input=stdin,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("command", ["train", "translate", "evaluate", "data", "demo"])
+def test_every_command_has_help_with_examples(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"dragoman {command}" in capsys.readouterr().out.split("examples:")[1]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom dragoman.cli.main import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'sentencepiece', 'sacrebleu', 'matplotlib'}\n"
+        "print('loaded:', heavy & set(sys.modules))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "loaded: set()" in result.stdout
+
+
+def test_lines_in_lines_out(model_folder: Path) -> None:
+    text = "Good morning!\n\nWhere is the station?\r\n   \nA\u2028B\x85C"
+    result = dragoman("translate", model_folder, stdin=text)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.split("\n")
+    assert len(lines) == 6
+    assert lines[5] == ""
+    assert lines[1] == lines[3] == ""
+    assert lines[0]
+
+
+def test_nothing_in_nothing_out(model_folder: Path) -> None:
+    result = dragoman("translate", model_folder, stdin="")
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_nbest_has_number_score_and_text(model_folder: Path) -> None:
+    result = dragoman("translate", model_folder, "Let's go!", "--beam", 4, "--nbest", 3)
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    assert [row[0] for row in rows] == ["1", "1", "1"]
+    scores = [float(row[1]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_input_is_answered_as_it_comes(model_folder: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "dragoman", "translate", str(model_folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for _ in range(2):
+            process.stdin.write(b"Good morning!\n")
+            process.stdin.flush()
+            assert process.stdout.readline().endswith(b"\n")
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def test_bytes_that_are_not_utf8_are_said_and_kept_in_line(model_folder: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "dragoman", "translate", str(model_folder)],
+        capture_output=True,
+        input=b"good\nbad \xff\ngood\n",
+        check=True,
+    )
+    assert result.stdout.count(b"\n") == 3
+    assert b"line 2 is not UTF-8" in result.stderr
+
+
+def test_evaluate_prints_one_json_object(
+    model_folder: Path,
+    corpus: Any,
+    tmp_path: Path,
+) -> None:
+    output = tmp_path / "out.es"
+    result = dragoman(
+        "evaluate",
+        model_folder,
+        "--source",
+        corpus.valid_source,
+        "--reference",
+        corpus.valid_target,
+        "--json",
+        "--output",
+        output,
+    )
+    report = json.loads(result.stdout)
+    for metric in ("bleu", "chrf", "ter"):
+        assert set(report[metric]) == {"score", "signature", "interval"}
+        low, high = report[metric]["interval"]
+        assert low <= high
+    assert report["sentences"] == len(output.read_text("utf-8").splitlines())
+    assert sum(row["count"] for row in report["by_length"]) == report["sentences"]
+
+
+def test_evaluate_against_itself_finds_no_difference(
+    model_folder: Path,
+    corpus: Any,
+) -> None:
+    result = dragoman(
+        "evaluate",
+        model_folder,
+        "--source",
+        corpus.valid_source,
+        "--reference",
+        corpus.valid_target,
+        "--against",
+        model_folder,
+        "--beam",
+        1,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "BLEU" in result.stdout
+    assert "significant" in result.stdout or "chance" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["translate", "nowhere", "Hi"], "there is no model folder nowhere"),
+        (["data", "get", "klingon", "x"], "klingon"),
+        (
+            ["train", "m", "--source", "no.en", "--target", "no.de", "--steps", "1"],
+            "no.en",
+        ),
+        (
+            [
+                "train",
+                "m",
+                "--source",
+                "a.en",
+                "--preset",
+                "tiny",
+                "--set",
+                "model.x=1",
+            ],
+            "no setting 'model.x'",
+        ),
+    ],
+)
+def test_errors_are_one_line_and_not_zero(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = dragoman(*arguments)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    lines = [
+        line for line in result.stderr.splitlines() if line.startswith("dragoman:")
+    ]
+    assert len(lines) == 1
+    assert message in lines[0]
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_shows_the_traceback() -> None:
+    result = dragoman("--debug", "translate", "nowhere", "Hi")
+    assert result.returncode != 0
+    assert "Traceback" in result.stderr
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
+def test_numbers_that_cannot_be_are_refused(
+    value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["translate", "m", "--beam", value])
+    assert ended.value.code == 2
+    assert f"{value!r} is not a whole number above 0" in capsys.readouterr().err
+
+
+def test_corpora_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "list"]) == 0
+    assert "tatoeba-en-es" in capsys.readouterr().out
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(corpus: Any, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dragoman", "train", str(tmp_path / "m")]
+    command += ["--source", str(corpus.train_source), "--steps", "100000"]
+    command += ["--target", str(corpus.train_target), "--preset", "tiny"]
+    command += ["--threads", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        metrics = tmp_path / "m" / "metrics.jsonl"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if metrics.exists() and metrics.stat().st_size:
+                break
+            time.sleep(0.1)
+        process.send_signal(2)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "run the same command again to go on" in errors
+    assert list((tmp_path / "m" / "checkpoints").glob("step-*"))

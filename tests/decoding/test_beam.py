@@ -1,0 +1,307 @@
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from dragoman.decoding.beam import beam_search
+from dragoman.decoding.greedy import greedy_search
+from dragoman.decoding.length_penalty import length_penalty
+from dragoman.errors import ConfigError
+from dragoman.model.contract import TranslationModel
+from dragoman.model.transformer import Transformer
+from dragoman.special_tokens import BEGIN, END, PAD, UNKNOWN
+
+Model = TranslationModel[Any, Any]
+SENTENCES = [[4, 9, 5, 6, 7, 12, 15], [5], [6, 6, 8], [7, 4, 10, 9, 13], [11, 14]]
+
+
+def log_probabilities(
+    model: Model, source: Tensor, prefix: Sequence[int]
+) -> list[float]:
+    """The log-probability of each token after a prefix, one sentence, no cache."""
+    logits = model.forward(source, torch.tensor([[BEGIN, *prefix]]))
+    values: list[float] = logits[0, -1].log_softmax(dim=0).tolist()
+    return values
+
+
+def plain_beam_search(
+    model: Model, source: Tensor, max_length: int, beam_size: int, alpha: float
+) -> list[tuple[float, list[int]]]:
+    """The same search written for one sentence with lists, never stopping early."""
+    beam: list[tuple[float, list[int]]] = [(0.0, [])]
+    ended: list[tuple[float, list[int]]] = []
+    for length in range(1, max_length + 1):
+        grown = [
+            (total + value, [*prefix, token])
+            for total, prefix in beam
+            for token, value in enumerate(log_probabilities(model, source, prefix))
+            if token not in (PAD, BEGIN)
+        ]
+        grown.sort(key=lambda candidate: -candidate[0])
+        best = grown[: beam_size - len(ended)]
+        penalty = length_penalty(length, alpha)
+        ended += [(total / penalty, path) for total, path in best if path[-1] == END]
+        beam = [(total, path) for total, path in best if path[-1] != END]
+    cut = [(total / penalty, path) for total, path in beam]
+    return sorted(ended, key=lambda candidate: -candidate[0]) + cut
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_an_exhaustive_beam_finds_the_true_best_sequences(
+    recurrent: Callable[[int, int], Model], seed: int, alpha: float
+) -> None:
+    vocabulary, max_length = 6, 4
+    model, source = recurrent(vocabulary, seed), torch.tensor([[4, 5, END]])
+    words = [token for token in range(vocabulary) if token not in (PAD, BEGIN, END)]
+    scores = {}
+    for length in range(max_length):
+        for tokens in itertools.product(words, repeat=length):
+            path = [*tokens, END]
+            logits = model.forward(source, torch.tensor([[BEGIN, *tokens]]))[0]
+            chosen = logits.log_softmax(dim=1)[range(length + 1), path]
+            scores[tokens] = chosen.sum().item() / length_penalty(length + 1, alpha)
+    expected = sorted(scores.items(), key=lambda entry: -entry[1])[:5]
+    [found] = beam_search(
+        model,
+        source,
+        torch.tensor([max_length]),
+        beam_size=vocabulary**max_length,
+        alpha=alpha,
+        nbest=5,
+    )
+    assert [hypothesis.tokens for hypothesis in found] == [path for path, _ in expected]
+    assert [hypothesis.score for hypothesis in found] == pytest.approx(
+        [score for _, score in expected]
+    )
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize(
+    ("beam_size", "nbest"), [(1, 1), (2, 1), (4, 1), (5, 3), (6, 6)]
+)
+def test_stopping_early_and_batching_lose_nothing(
+    recurrent: Callable[[int, int], Model],
+    pad: Callable[..., Tensor],
+    beam_size: int,
+    nbest: int,
+    alpha: float,
+) -> None:
+    sentences = [[4, 5, 6], [7], [5, 5, 8, 6], [8, 4]]
+    lengths = [8, 5, 6, 1]
+    for seed in range(5):
+        model = recurrent(9, seed)
+        found = beam_search(
+            model,
+            pad(sentences),
+            torch.tensor(lengths),
+            beam_size=beam_size,
+            alpha=alpha,
+            nbest=nbest,
+        )
+        for sentence, length, row in zip(sentences, lengths, found, strict=True):
+            expected = plain_beam_search(
+                model, pad([sentence]), length, beam_size, alpha
+            )[:nbest]
+            assert [
+                [*hypothesis.tokens, END]
+                if hypothesis.finished
+                else [*hypothesis.tokens]
+                for hypothesis in row
+            ] == [path for _, path in expected]
+            assert [hypothesis.score for hypothesis in row] == pytest.approx(
+                [score for score, _ in expected]
+            )
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
+def test_a_beam_of_one_is_greedy_search(
+    trained: Transformer, pad: Callable[..., Tensor], alpha: float
+) -> None:
+    source, lengths = pad(SENTENCES), torch.tensor([12, 9, 11, 3, 12])
+    beam = beam_search(trained, source, lengths, beam_size=1, alpha=alpha)
+    greedy = greedy_search(trained, source, lengths, alpha=alpha)
+    assert beam == [[hypothesis] for hypothesis in greedy]
+
+
+@pytest.mark.parametrize(("beam_size", "nbest"), [(2, 1), (4, 1), (4, 4), (30, 7)])
+def test_padding_and_batch_mates_change_nothing(
+    trained: Transformer, pad: Callable[..., Tensor], beam_size: int, nbest: int
+) -> None:
+    lengths = torch.tensor([12, 9, 11, 3, 12])
+    settings: dict[str, Any] = {"beam_size": beam_size, "alpha": 0.6, "nbest": nbest}
+    together = beam_search(trained, pad(SENTENCES, extra=3), lengths, **settings)
+    for sentence, length, found in zip(SENTENCES, lengths, together, strict=True):
+        [alone] = beam_search(trained, pad([sentence]), length[None], **settings)
+        assert [a.tokens for a in alone] == [f.tokens for f in found]
+        assert [a.finished for a in alone] == [f.finished for f in found]
+        assert [a.score for a in alone] == pytest.approx([f.score for f in found])
+
+
+def test_the_n_best_differ_and_come_best_first(
+    trained: Transformer, pad: Callable[..., Tensor]
+) -> None:
+    found = beam_search(
+        trained, pad(SENTENCES), torch.tensor([20] * 5), beam_size=6, alpha=0.6, nbest=6
+    )
+    for row in found:
+        assert (
+            len({(hypothesis.tokens, hypothesis.finished) for hypothesis in row}) == 6
+        )
+        ranks = [(-hypothesis.finished, -hypothesis.score) for hypothesis in row]
+        assert ranks == sorted(ranks)
+
+
+def test_the_best_of_many_is_the_best_of_one(
+    trained: Transformer, pad: Callable[..., Tensor]
+) -> None:
+    source, lengths = pad(SENTENCES), torch.tensor([20] * 5)
+    many = beam_search(trained, source, lengths, beam_size=6, alpha=0.6, nbest=6)
+    for nbest in range(1, 6):
+        few = beam_search(trained, source, lengths, beam_size=6, alpha=0.6, nbest=nbest)
+        assert [[h.tokens for h in row] for row in few] == [
+            [h.tokens for h in row[:nbest]] for row in many
+        ]
+
+
+def test_token_log_probabilities_are_those_of_the_model(
+    trained: Transformer, pad: Callable[..., Tensor]
+) -> None:
+    source = pad([SENTENCES[3]])
+    [found] = beam_search(
+        trained, source, torch.tensor([12]), beam_size=4, alpha=0.6, nbest=4
+    )
+    for hypothesis in found:
+        said = [*hypothesis.tokens, END] if hypothesis.finished else hypothesis.tokens
+        logits = trained(source, torch.tensor([[BEGIN, *said[:-1]]]))[0]
+        expected = logits.log_softmax(dim=1)[range(len(said)), list(said)]
+        assert hypothesis.token_log_probabilities == pytest.approx(
+            expected.tolist(), abs=1e-5
+        )
+        assert hypothesis.log_probability == pytest.approx(
+            sum(hypothesis.token_log_probabilities)
+        )
+
+
+def test_a_hypothesis_that_ended_comes_before_one_that_was_cut(
+    constant: Callable[[Tensor], Any],
+) -> None:
+    model = constant(torch.tensor([0.0, 0.0, 0.0, 5.0, 9.0]))
+    [found] = beam_search(
+        model, torch.tensor([[END]]), torch.tensor([3]), beam_size=3, alpha=0.0, nbest=3
+    )
+    assert [(h.tokens, h.finished) for h in found] == [
+        ((), True),
+        ((4,), True),
+        ((4, 4, 4), False),
+    ]
+    assert found[-1].score > found[0].score
+
+
+def test_never_says_padding_or_begin(constant: Callable[[Tensor], Any]) -> None:
+    logits = torch.zeros(6)
+    logits[[PAD, BEGIN, UNKNOWN]] = 9.0
+    [found] = beam_search(
+        constant(logits),
+        torch.tensor([[END]]),
+        torch.tensor([3]),
+        beam_size=40,
+        alpha=0.0,
+        nbest=40,
+    )
+    assert {token for h in found for token in h.tokens} == {UNKNOWN, 4, 5}
+
+
+def test_of_equal_hypotheses_the_lower_tokens_win(
+    constant: Callable[[Tensor], Any],
+) -> None:
+    logits = torch.zeros(700)
+    logits[END] = -50.0
+    [found] = beam_search(
+        constant(logits),
+        torch.tensor([[END]]),
+        torch.tensor([2]),
+        beam_size=4,
+        alpha=0.0,
+        nbest=4,
+    )
+    assert [h.tokens for h in found] == [(1, 1), (1, 4), (1, 5), (1, 6)]
+
+
+def test_the_model_works_only_on_hypotheses_that_may_still_grow(
+    constant: Callable[[Tensor], Any],
+) -> None:
+    model = constant(torch.tensor([0.0, 0.0, 0.0, 9.0, 5.0]))
+    found = beam_search(
+        model, torch.tensor([[END]] * 3), torch.tensor([9] * 3), beam_size=2, alpha=0.0
+    )
+    assert [row[0].tokens for row in found] == [()] * 3
+    assert model.rows_seen == [3]
+    beam_search(
+        model,
+        torch.tensor([[END]] * 3),
+        torch.tensor([9] * 3),
+        beam_size=3,
+        alpha=0.0,
+        nbest=3,
+    )
+    assert model.rows_seen[1] == 3
+    assert all(rows <= 6 for rows in model.rows_seen[2:])
+
+
+def test_a_model_of_nothing_but_nan_still_comes_to_an_end(
+    constant: Callable[[Tensor], Any],
+) -> None:
+    model = constant(torch.full((50,), torch.nan))
+    source, lengths = torch.tensor([[END]] * 2), torch.tensor([4, 6])
+    found = beam_search(model, source, lengths, beam_size=3, alpha=0.6)
+    assert [len(row) for row in found] == [1, 1]
+    assert len(greedy_search(model, source, lengths)) == 2
+
+
+@pytest.mark.parametrize(
+    ("beam_size", "alpha", "nbest", "message"),
+    [
+        (0, 0.6, 1, "a beam of 0 searches nothing: choose at least 1"),
+        (
+            4,
+            0.6,
+            5,
+            "a beam of 4 cannot give the 5 best translations: choose 1 to 4 of them, "
+            "or a wider beam",
+        ),
+        (
+            4,
+            0.6,
+            0,
+            "a beam of 4 cannot give the 0 best translations: choose 1 to 4 of them, "
+            "or a wider beam",
+        ),
+        (
+            4,
+            -0.5,
+            1,
+            "a length penalty of -0.5 is not allowed: choose 0 (none) or more",
+        ),
+    ],
+)
+def test_impossible_settings_are_refused(
+    recurrent: Callable[[int, int], Model],
+    beam_size: int,
+    alpha: float,
+    nbest: int,
+    message: str,
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        beam_search(
+            recurrent(6, 0),
+            torch.tensor([[4, END]]),
+            torch.tensor([3]),
+            beam_size=beam_size,
+            alpha=alpha,
+            nbest=nbest,
+        )
+    assert str(caught.value) == message

@@ -1,0 +1,103 @@
+import json
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from dragoman.config import PRESETS, Config, load_preset, parse_settings
+from dragoman.errors import ConfigError
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_load_and_survive_json(name: str) -> None:
+    config = load_preset(name)
+    assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+def test_base_is_the_paper() -> None:
+    base = load_preset("base")
+    model, training, decoding = base.model, base.training, base.decoding
+    assert (model.num_encoder_layers, model.num_decoder_layers) == (6, 6)
+    assert (model.d_model, model.d_ff, model.num_heads, model.head_size) == (
+        512,
+        2048,
+        8,
+        64,
+    )
+    assert (model.dropout, model.norm, model.positions) == (0.1, "post", "sinusoidal")
+    assert model.tie_embeddings
+    assert (training.optimizer, training.schedule) == ("adam", "paper")
+    assert (training.adam_betas, training.adam_epsilon) == ((0.9, 0.98), 1e-9)
+    assert (training.warmup_steps, training.label_smoothing) == (4000, 0.1)
+    assert (decoding.beam_size, decoding.length_penalty) == (4, 0.6)
+    assert decoding.max_extra_tokens == 50
+
+
+def test_big_is_the_last_row_of_table_3() -> None:
+    big = load_preset("big").model
+    assert (big.d_model, big.d_ff, big.num_heads, big.dropout) == (1024, 4096, 16, 0.3)
+    assert (big.num_encoder_layers, big.num_decoder_layers) == (6, 6)
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        load_preset("base").model.d_model = 3  # type: ignore[misc]
+
+
+def test_settings_are_read_as_toml_or_bare() -> None:
+    read = parse_settings(["model.dropout=0.2", "model.norm=pre", 'data.x="a b"'])
+    assert read == {"model.dropout": 0.2, "model.norm": "pre", "data.x": "a b"}
+
+
+def test_one_setting_changes_and_the_rest_stays() -> None:
+    base = load_preset("base")
+    changed = base.with_settings({"model.dropout": 0.25})
+    assert changed.model.dropout == 0.25
+    assert changed.training == base.training
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"model.drpout": 0.1},
+            "no setting 'model.drpout': did you mean 'model.dropout'",
+        ),
+        ({"modle.dropout": 0.1}, "no section 'modle': did you mean 'model'"),
+        ({"model.norm": "last"}, "model.norm = 'last' is not one of post, pre"),
+        ({"model.d_model": "big"}, "model.d_model = 'big' is not a whole number"),
+        ({"model.d_model": 0}, "model.d_model = 0 is not a whole number of at least 1"),
+        ({"model.dropout": 1.0}, "model.dropout = 1.0 is not a number from 0 up to"),
+        ({"model.tie_embeddings": 1}, "model.tie_embeddings = 1 is not true or false"),
+        ({"model.num_heads": 7}, "cannot be divided among model.num_heads = 7"),
+        ({"model.d_model": 15, "model.num_heads": 3}, "d_model = 15 is odd"),
+        ({"training.adam_betas": [0.9]}, "is not a pair of numbers"),
+        ({"training.learning_rate": -1.0}, "is not a number of at least 0"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    settings: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_preset("base").with_settings(settings)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_assignment_without_section_or_value_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"write section\.key=value"):
+        parse_settings(["dropout=0.2"])
+
+
+def test_an_unknown_preset_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no preset 'huge': choose one of tiny"):
+        load_preset("huge")
+
+
+def test_a_configuration_with_holes_is_refused() -> None:
+    values = load_preset("base").to_dict()
+    del values["model"]["norm"]
+    with pytest.raises(ConfigError, match=r"lacks the setting 'model\.norm'"):
+        Config.from_dict(values)
+    del values["model"]
+    with pytest.raises(ConfigError, match="lacks the section 'model'"):
+        Config.from_dict(values)

@@ -1,0 +1,26 @@
+from pathlib import Path
+
+from dragoman import durable
+
+
+def test_replacing_leaves_the_new_text_and_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "LATEST"
+    durable.replace_text(path, "one")
+    durable.replace_text(path, "zwei ü")
+    assert path.read_text("utf-8") == "zwei ü"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_renamed_folder_keeps_what_is_in_it(tmp_path: Path) -> None:
+    written = tmp_path / "step-1.tmp"
+    written.mkdir()
+    durable.write_text(written / "a", "b")
+    durable.rename_folder(written, tmp_path / "step-1")
+    assert (tmp_path / "step-1" / "a").read_text() == "b"
+    assert not written.exists()
+
+
+def test_sha256_is_the_usual_one(tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.touch()
+    assert durable.sha256(path).startswith("e3b0c44298fc1c14")

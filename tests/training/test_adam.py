@@ -1,0 +1,30 @@
+import pytest
+import torch
+from torch import nn
+
+from dragoman.training.adam import Adam
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.1])
+def test_it_is_the_adam_that_everyone_knows(weight_decay: float) -> None:
+    torch.manual_seed(0)
+    ours = [nn.Parameter(torch.randn(3, 4)), nn.Parameter(torch.randn(5))]
+    theirs = [nn.Parameter(p.detach().clone()) for p in ours]
+    adam = Adam(ours, (0.9, 0.98), 1e-9, weight_decay)
+    reference = torch.optim.AdamW(
+        theirs, lr=0.01, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay
+    )
+    for _ in range(20):
+        for a, b in zip(ours, theirs, strict=True):
+            a.grad = torch.randn_like(a)
+            b.grad = a.grad.clone()
+        adam.step(0.01)
+        reference.step()
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_what_has_no_gradient_stays() -> None:
+    parameter = nn.Parameter(torch.ones(2))
+    Adam([parameter], (0.9, 0.98), 1e-9, 0.1).step(0.1)
+    assert torch.equal(parameter.detach(), torch.ones(2))

@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.errors import TrainingError
+from dragoman.training.averaging import average_checkpoints, checkpoint_weights
+from dragoman.training.checkpoints import Checkpoint, Checkpoints, read_checkpoint
+
+
+def checkpoint(step: int) -> Checkpoint:
+    return Checkpoint(
+        step=step,
+        weights={"w": torch.full((2, 3), float(step))},
+        optimizer={"m": torch.arange(3.0)},
+        state={"epoch": 1, "best_loss": 2.5},
+    )
+
+
+def test_what_was_saved_is_read_again(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path / "c", keep=3)
+    checkpoints.save(checkpoint(7), best=False)
+    read = checkpoints.latest()
+    assert read is not None
+    assert read.step == 7
+    assert read.state["best_loss"] == 2.5
+    assert torch.equal(read.weights["w"], torch.full((2, 3), 7.0))
+    assert (tmp_path / "c" / "LATEST").read_text() == "step-7\n"
+
+
+def test_no_folder_means_no_checkpoint(tmp_path: Path) -> None:
+    assert Checkpoints(tmp_path / "none", keep=1).latest() is None
+
+
+def test_old_ones_are_pruned_but_the_best_is_kept(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=2)
+    for step in (1, 2, 3, 4, 10):
+        checkpoints.save(checkpoint(step), best=step == 2)
+    assert [path.name for path in checkpoints.saved()] == [
+        "step-2",
+        "step-4",
+        "step-10",
+    ]
+    assert checkpoints.best() == tmp_path / "step-2"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["model.safetensors", "optimizer.safetensors", "state.json", "manifest.json"],
+)
+@pytest.mark.parametrize("damage", ["truncate", "flip", "remove"])
+def test_a_damaged_newest_one_is_passed_over(
+    tmp_path: Path, name: str, damage: str
+) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=3)
+    checkpoints.save(checkpoint(1), best=False)
+    newest = checkpoints.save(checkpoint(2), best=False)
+    content = bytearray((newest / name).read_bytes())
+    match damage:
+        case "truncate":
+            (newest / name).write_bytes(content[: len(content) // 2])
+        case "flip":
+            content[len(content) // 2] ^= 1
+            (newest / name).write_bytes(content)
+        case _:
+            (newest / name).unlink()
+    with pytest.raises(TrainingError, match="step-2"):
+        read_checkpoint(newest)
+    read = checkpoints.latest()
+    assert read is not None
+    assert read.step == 1
+
+
+def test_nothing_whole_is_said_in_one_line(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=3)
+    path = checkpoints.save(checkpoint(1), best=False)
+    (path / "state.json").write_text("{}")
+    with pytest.raises(TrainingError, match=r"no checkpoint in .* is whole") as caught:
+        checkpoints.latest()
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unfinished_one_is_no_checkpoint_and_is_cleared_away(tmp_path: Path) -> None:
+    (tmp_path / "step-9.tmp").mkdir()
+    checkpoints = Checkpoints(tmp_path, keep=3)
+    assert checkpoints.latest() is None
+    checkpoints.save(checkpoint(1), best=False)
+    assert [path.name for path in checkpoints.saved()] == ["step-1"]
+    assert not (tmp_path / "step-9.tmp").exists()
+
+
+def test_averaging_is_the_weighted_mean(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=5)
+    for step in (1, 2, 6):
+        checkpoints.save(checkpoint(step), best=False)
+    uniform = average_checkpoints(checkpoints.window(5), "uniform")
+    linear = average_checkpoints(checkpoints.window(2), "linear")
+    assert torch.allclose(uniform["w"], torch.full((2, 3), 3.0))
+    assert torch.allclose(linear["w"], torch.full((2, 3), (2 * 1 + 6 * 2) / 3))
+
+
+@pytest.mark.parametrize("shape", ["uniform", "linear"])
+def test_shares_add_up_to_one_and_newer_ones_weigh_no_less(shape: str) -> None:
+    shares = checkpoint_weights(7, shape)
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares == sorted(shares)

@@ -1,0 +1,57 @@
+import pytest
+import torch
+
+from dragoman.special_tokens import PAD
+from dragoman.training import loss as loss_module
+from dragoman.training.loss import plain_translation_loss, translation_loss
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize("rows_at_once", [1, 3, 256])
+def test_chunks_agree_with_the_plain_formula_in_value_and_gradient(
+    smoothing: float, rows_at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss_module, "ROWS_AT_ONCE", rows_at_once)
+    torch.manual_seed(0)
+    features = torch.randn(3, 5, 8, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(11, 8, dtype=torch.float64, requires_grad=True)
+    targets = torch.randint(1, 11, (3, 5))
+    targets[1, 3:] = PAD
+    targets[2, 1:] = PAD
+
+    chunked = translation_loss(features, weight, targets, smoothing)
+    (3 * chunked.smoothed).backward()
+    gradients = features.grad, weight.grad
+    features.grad = weight.grad = None
+    plain = plain_translation_loss(features @ weight.T, targets, smoothing)
+    (3 * plain).backward()
+
+    torch.testing.assert_close(chunked.smoothed, plain)
+    torch.testing.assert_close(gradients[0], features.grad)
+    torch.testing.assert_close(gradients[1], weight.grad)
+
+
+def test_padding_counts_for_nothing() -> None:
+    torch.manual_seed(0)
+    features, weight = torch.randn(2, 4, 8), torch.randn(11, 8)
+    targets = torch.tensor([[4, 5, 3, PAD], [6, 3, PAD, PAD]])
+    before = translation_loss(features, weight, targets, 0.1)
+    features[targets == PAD] = 100.0
+    after = translation_loss(features, weight, targets, 0.1)
+    assert before.tokens == after.tokens == 5
+    assert before.smoothed == after.smoothed
+
+
+def test_plain_loss_and_correct_count_ignore_smoothing() -> None:
+    weight = torch.eye(6)
+    targets = torch.tensor([[4, 5, 3]])
+    features = 50 * weight[torch.tensor([[4, 5, 2]])]
+    loss = translation_loss(features, weight, targets, 0.1)
+    assert loss.correct == 2
+    assert loss.plain == pytest.approx(50.0)
+
+
+def test_no_gradient_is_computed_where_none_is_wanted() -> None:
+    features, weight = torch.randn(1, 2, 4), torch.randn(7, 4)
+    loss = translation_loss(features, weight, torch.tensor([[4, 3]]), 0.1)
+    assert not loss.smoothed.requires_grad

@@ -1,0 +1,300 @@
+import json
+import math
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file
+
+import dragoman
+from dragoman import durable
+from dragoman.errors import ConfigError, CorpusError, TrainingError
+from dragoman.training.loop import Ending, Trainer, Update
+from dragoman.training.train import TrainingResult, train
+
+SMALL: dict[str, Any] = {
+    "model.d_model": 16,
+    "model.d_ff": 32,
+    "model.num_heads": 2,
+    "model.num_encoder_layers": 1,
+    "model.num_decoder_layers": 1,
+    "tokenizer.vocabulary_size": 380,
+    "training.batch_tokens": 1500,
+    "training.threads": 1,
+    "training.save_every": 4,
+    "training.valid_every": 5,
+    "training.valid_sentences": 2,
+}
+Runner = Callable[..., TrainingResult]
+
+
+@pytest.fixture
+def run(corpus: Any) -> Runner:
+    def runner(folder: Path, *, valid: bool = True, **options: Any) -> TrainingResult:
+        settings = SMALL | options.pop("settings", {})
+        options.setdefault("preset", "tiny")
+        if valid:
+            options |= {
+                "valid_source": corpus.valid_source,
+                "valid_target": corpus.valid_target,
+            }
+        return train(
+            folder,
+            source=corpus.train_source,
+            target=corpus.train_target,
+            settings=settings,
+            quiet=True,
+            **options,
+        )
+
+    return runner
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, step: int, number: int) -> None:
+    """Send this process a signal in the middle of an update."""
+    update = Trainer._update
+
+    def signalled(self: Trainer, parts: Any) -> Update:
+        if self.state.step + 1 == step:
+            os.kill(os.getpid(), number)
+        return update(self, parts)
+
+    monkeypatch.setattr(Trainer, "_update", signalled)
+
+
+def metrics(folder: Path) -> list[dict[str, Any]]:
+    text = (folder / "metrics.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "muon"])
+@pytest.mark.parametrize("stop", [3, 4, 11])
+def test_an_interrupted_run_ends_with_the_same_weights(
+    run: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    optimizer: str,
+    stop: int,
+) -> None:
+    settings = {"training.optimizer": optimizer, "tokenizer.sampling": 0.1}
+    run(tmp_path / "whole", steps=14, settings=settings)
+    with monkeypatch.context() as patch:
+        stop_after(patch, stop, signal.SIGINT)
+        result = run(tmp_path / "parts", steps=14, settings=settings)
+        assert result.ending is Ending.INTERRUPTED
+        assert result.signal == signal.SIGINT
+        assert result.steps == stop
+        assert not (tmp_path / "parts" / "SHA256SUMS").exists()
+    assert run(tmp_path / "parts", steps=14, settings=settings).ending is Ending.BUDGET
+
+    last = Path("checkpoints/step-14/model.safetensors")
+    assert durable.sha256(tmp_path / "whole" / last) == durable.sha256(
+        tmp_path / "parts" / last
+    )
+    steps = [m["step"] for m in metrics(tmp_path / "parts") if m["kind"] == "train"]
+    assert steps == list(range(1, 15))
+
+
+def test_a_crash_without_warning_goes_on_from_the_last_checkpoint(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path / "whole", steps=10)
+    update = Trainer._update
+
+    def crashing(self: Trainer, parts: Any) -> Update:
+        if self.state.step == 7:
+            raise RuntimeError("power cut")
+        return update(self, parts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_update", crashing)
+        with pytest.raises(RuntimeError, match="power cut"):
+            run(tmp_path / "parts", steps=10)
+    run(tmp_path / "parts", steps=10)
+    name = "model.safetensors"
+    whole, parts = (
+        load_file(tmp_path / "whole" / name),
+        load_file(tmp_path / "parts" / name),
+    )
+    assert all((whole[key] == parts[key]).all() for key in whole)
+    steps = [m["step"] for m in metrics(tmp_path / "parts") if m["kind"] == "train"]
+    assert steps == list(range(1, 11))
+
+
+def test_accumulation_changes_nothing_but_rounding(run: Runner, tmp_path: Path) -> None:
+    still = {"model.dropout": 0.0, "training.optimizer": "adam"}
+    run(tmp_path / "one", steps=6, settings=still)
+    run(tmp_path / "three", steps=6, settings=still | {"training.accumulate": 3})
+    losses = [
+        [m["loss"] for m in metrics(tmp_path / name) if m["kind"] == "train"]
+        for name in ("one", "three")
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_it_learns(run: Runner, tmp_path: Path) -> None:
+    run(
+        tmp_path / "m",
+        steps=60,
+        preset="fast",
+        settings={"model.d_model": 32, "training.valid_every": 100},
+    )
+    losses = [m["plain_loss"] for m in metrics(tmp_path / "m") if m["kind"] == "train"]
+    assert losses[-1] < 0.75 * losses[0]
+
+
+def test_the_model_is_the_mean_of_the_last_checkpoints(
+    run: Runner, tmp_path: Path
+) -> None:
+    run(tmp_path / "m", steps=12, settings={"training.average_last": 3})
+    saved = load_file(tmp_path / "m" / "model.safetensors")
+    parts = [
+        load_file(tmp_path / "m" / "checkpoints" / f"step-{step}" / "model.safetensors")
+        for step in (8, 10, 12)
+        if (tmp_path / "m" / "checkpoints" / f"step-{step}").exists()
+    ]
+    for name, tensor in saved.items():
+        mean = sum(part[name] for part in parts) / len(parts)
+        assert (tensor - mean).abs().max() < 1e-6
+
+
+def test_budgets_end_a_run(run: Runner, tmp_path: Path) -> None:
+    by_minutes = run(tmp_path / "minutes", minutes=0.02)
+    assert by_minutes.ending is Ending.BUDGET
+    assert by_minutes.seconds < 30
+    by_epochs = run(tmp_path / "epochs", epochs=2)
+    report = json.loads(
+        (tmp_path / "epochs" / "prepared" / "prepared.json").read_text()
+    )
+    assert by_epochs.steps == 2 * report["report"]["batches_per_epoch"]
+
+
+def test_a_run_with_a_budget_ends_annealed(run: Runner, tmp_path: Path) -> None:
+    run(tmp_path / "m", steps=20, valid=False)
+    rates = [m["rate"] for m in metrics(tmp_path / "m")]
+    assert rates[-1] < 0.3 * max(rates)
+    assert rates[0] < max(rates)
+
+
+def test_patience_ends_a_run_that_no_longer_improves(
+    run: Runner, tmp_path: Path
+) -> None:
+    result = run(
+        tmp_path / "m",
+        steps=500,
+        settings={
+            "training.patience": 2,
+            "training.valid_every": 1,
+            "training.learning_rate": 0.0,
+        },
+    )
+    assert result.ending is Ending.PATIENCE
+    assert result.steps == 3
+    assert (tmp_path / "m" / "checkpoints" / "BEST").read_text() == "step-1\n"
+
+
+def test_the_same_command_after_the_end_does_nothing(
+    run: Runner, tmp_path: Path
+) -> None:
+    run(tmp_path / "m", steps=4)
+    before = (tmp_path / "m" / "SHA256SUMS").stat().st_mtime_ns
+    again = run(tmp_path / "m", steps=4)
+    assert again.steps == 4
+    assert (tmp_path / "m" / "SHA256SUMS").stat().st_mtime_ns == before
+
+
+def test_a_larger_budget_goes_on(run: Runner, tmp_path: Path) -> None:
+    run(tmp_path / "m", steps=4)
+    assert run(tmp_path / "m", steps=8).steps == 8
+
+
+def test_other_settings_do_not_continue_a_run(run: Runner, tmp_path: Path) -> None:
+    run(tmp_path / "m", steps=2)
+    with pytest.raises(TrainingError, match=r"model\.dropout = 0\.3, and this command"):
+        run(tmp_path / "m", steps=4, settings={"model.dropout": 0.1})
+
+
+def test_other_data_does_not_continue_a_run(
+    run: Runner,
+    corpus: Any,
+    tmp_path: Path,
+) -> None:
+    run(tmp_path / "m", steps=2, valid=False)
+    source = tmp_path / "changed.en"
+    lines = corpus.train_source.read_text("utf-8").splitlines(keepends=True)
+    source.write_text("".join(lines[1:] + lines[:1]), "utf-8")
+    with pytest.raises(TrainingError, match="a run on other data"):
+        train(
+            tmp_path / "m",
+            source=source,
+            target=corpus.train_target,
+            preset="tiny",
+            steps=4,
+            settings=SMALL,
+            quiet=True,
+        )
+
+
+def test_tsv_without_validation_and_separate_vocabularies(
+    corpus: Any,
+    tmp_path: Path,
+) -> None:
+    pairs = zip(
+        corpus.train_source.read_text("utf-8").splitlines(),
+        corpus.train_target.read_text("utf-8").splitlines(),
+        strict=True,
+    )
+    table = tmp_path / "pairs.tsv"
+    table.write_text("".join(f"{a}\t{b}\n" for a, b in pairs), "utf-8")
+    train(
+        tmp_path / "m",
+        source=table,
+        preset="tiny",
+        steps=2,
+        settings=SMALL | {"tokenizer.shared_vocabulary": False},
+        quiet=True,
+    )
+    assert (tmp_path / "m" / "tokenizer.source.model").exists()
+    assert dragoman.load(tmp_path / "m").translate(["Hello."])
+
+
+def test_a_gradient_that_is_no_number_stops_before_the_update(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path / "m", steps=4)
+    before = durable.sha256(tmp_path / "m/checkpoints/step-4/model.safetensors")
+    clip = "dragoman.training.optimizer.Optimizer.clip"
+    monkeypatch.setattr(clip, lambda _self: math.nan)
+    with pytest.raises(TrainingError, match="is not a number at update 5"):
+        run(tmp_path / "m", steps=8)
+    after = durable.sha256(tmp_path / "m/checkpoints/step-4/model.safetensors")
+    assert before == after
+
+
+def test_it_runs_outside_the_main_thread(run: Runner, tmp_path: Path) -> None:
+    results: list[TrainingResult] = []
+    thread = threading.Thread(
+        target=lambda: results.append(run(tmp_path / "m", steps=2))
+    )
+    thread.start()
+    thread.join()
+    assert results[0].ending is Ending.BUDGET
+
+
+def test_a_validation_target_alone_is_refused(corpus: Any, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="give both"):
+        train(
+            tmp_path / "m",
+            source=corpus.train_source,
+            target=corpus.train_target,
+            valid_target=corpus.valid_target,
+        )
+
+
+def test_files_of_unequal_length_are_refused(corpus: Any, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="lines but"):
+        train(tmp_path / "m", source=corpus.train_source, target=corpus.valid_target)
