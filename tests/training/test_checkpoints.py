@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,17 @@ def test_nothing_whole_is_said_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match=r"no checkpoint in .* is whole") as caught:
         checkpoints.latest()
     assert "\n" not in str(caught.value)
+
+
+def test_what_an_interruption_saved_is_not_averaged(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=2)
+    for step in (1, 2, 3, 4):
+        saved = replace(checkpoint(step), averaged=step != 3)
+        checkpoints.save(saved, best=False)
+    assert [path.name for path in checkpoints.window(2)] == ["step-2", "step-4"]
+    newest = checkpoints.latest()
+    assert newest is not None
+    assert newest.averaged
 
 
 def test_an_unfinished_one_is_no_checkpoint_and_is_cleared_away(tmp_path: Path) -> None:

@@ -91,12 +91,21 @@ def test_an_interrupted_run_ends_with_the_same_weights(
         assert not (tmp_path / "parts" / "SHA256SUMS").exists()
     assert run(tmp_path / "parts", steps=14, settings=settings).ending is Ending.BUDGET
 
-    last = Path("checkpoints/step-14/model.safetensors")
-    assert durable.sha256(tmp_path / "whole" / last) == durable.sha256(
-        tmp_path / "parts" / last
-    )
+    for name in ("model.safetensors", "checkpoints/step-14/model.safetensors"):
+        whole, parts = tmp_path / "whole" / name, tmp_path / "parts" / name
+        assert durable.sha256(whole) == durable.sha256(parts)
     steps = [m["step"] for m in metrics(tmp_path / "parts") if m["kind"] == "train"]
     assert steps == list(range(1, 15))
+
+
+def test_a_signal_in_the_last_update_comes_too_late(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_after(monkeypatch, 6, signal.SIGTERM)
+    result = run(tmp_path / "m", steps=6)
+    assert result.ending is Ending.BUDGET
+    assert result.signal is None
+    assert (tmp_path / "m" / "SHA256SUMS").exists()
 
 
 def test_a_crash_without_warning_goes_on_from_the_last_checkpoint(

@@ -27,7 +27,7 @@ examples:
 
 SENTENCES = (
     "Let's go!",
-    "Where is the train station?",
+    "Where can I find the train station?",
     "I would like a cup of coffee, please.",
     "My sister lives in a small house near the sea.",
     "It will probably rain tomorrow.",

@@ -36,6 +36,7 @@ class Checkpoint:
     weights: Mapping[str, Tensor]
     optimizer: Mapping[str, Tensor]
     state: Mapping[str, Any]  # plain data: sampler position, clock, best score, ...
+    averaged: bool = True  # False for one that only an interruption called for
 
 
 class Checkpoints:
@@ -85,8 +86,12 @@ class Checkpoints:
         return sorted(found, key=step_of)
 
     def window(self, count: int) -> list[Path]:
-        """List the last checkpoints, oldest first: those to average."""
-        return self.saved()[-count:]
+        """List the last checkpoints, oldest first: those to average.
+
+        One that was only saved because the run was interrupted does not count, so
+        that the mean is that of a run never interrupted.
+        """
+        return [path for path in self.saved() if _is_averaged(path)][-count:]
 
     def _path(self, step: int) -> Path:
         return self.folder / f"step-{step}"
@@ -97,7 +102,11 @@ class Checkpoints:
         unfinished.mkdir()
         save_file(dict(checkpoint.weights), unfinished / WEIGHTS)
         save_file(dict(checkpoint.optimizer), unfinished / OPTIMIZER)
-        state = {"step": checkpoint.step, **checkpoint.state}
+        state = {
+            "step": checkpoint.step,
+            "averaged": checkpoint.averaged,
+            **checkpoint.state,
+        }
         durable.write_text(unfinished / STATE, json.dumps(state, indent=2) + "\n")
         hashes = {}
         for name in (WEIGHTS, OPTIMIZER, STATE):
@@ -108,9 +117,9 @@ class Checkpoints:
         durable.rename_folder(unfinished, final)
 
     def _prune(self) -> None:
-        best = self.best()
-        for path in self.saved()[: -self.keep]:
-            if path != best:
+        needed = {*self.window(self.keep), *self.saved()[-2:], self.best()}
+        for path in self.saved():
+            if path not in needed:
                 shutil.rmtree(path)
         for leftover in self.folder.glob("step-*.tmp"):
             shutil.rmtree(leftover)
@@ -119,6 +128,13 @@ class Checkpoints:
 def step_of(path: Path) -> int:
     """Give the update after which a checkpoint was written, from its name."""
     return int(path.name.partition("-")[2])
+
+
+def _is_averaged(path: Path) -> bool:
+    try:
+        return json.loads((path / STATE).read_text("utf-8"))["averaged"] is True
+    except (OSError, ValueError, KeyError):  # damaged: of no use to anyone
+        return False
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -134,6 +150,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
             weights=load_file(path / WEIGHTS),
             optimizer=load_file(path / OPTIMIZER),
             state=state,
+            averaged=state["averaged"],
         )
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise TrainingError(f"the checkpoint {path} cannot be read: {error}") from error

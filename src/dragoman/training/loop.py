@@ -99,7 +99,7 @@ class Trainer:
             improved = self._due(self.settings.valid_every) and self._validate()
             if improved or self._due(self.settings.save_every):
                 self.save(best=improved)
-            if self.interruption.requested:
+            if self.interruption.requested and self._progress() < 1:
                 return self._end(Ending.INTERRUPTED)
             if self._out_of_patience():
                 return self._end(Ending.PATIENCE)
@@ -116,16 +116,15 @@ class Trainer:
         kept["best_loss"] = math.inf if kept["best_loss"] is None else kept["best_loss"]
         self.state = RunState(**kept)
 
-    def save(self, *, best: bool) -> None:
+    def save(self, *, best: bool = False, averaged: bool = True) -> None:
         """Write a checkpoint of this moment."""
         state = asdict(self.state)
         if math.isinf(state["best_loss"]):
             state["best_loss"] = None  # JSON has no infinity
         tensors = self.optimizer.state() | {RANDOM_STATE: torch.get_rng_state()}
         weights = get_weights(self.model)
-        self.checkpoints.save(
-            Checkpoint(self.state.step, weights, tensors, state), best=best
-        )
+        checkpoint = Checkpoint(self.state.step, weights, tensors, state, averaged)
+        self.checkpoints.save(checkpoint, best=best)
 
     def _update(self, parts: list[Batch]) -> Update:
         """Learn from one batch, in parts that together count as one."""
@@ -207,5 +206,5 @@ class Trainer:
         return 0 < patience <= self.state.validations_since_best
 
     def _end(self, ending: Ending) -> Ending:
-        self.save(best=False)
+        self.save(averaged=ending is not Ending.INTERRUPTED)
         return ending
