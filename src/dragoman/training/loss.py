@@ -14,7 +14,7 @@ from torch import Tensor
 
 from dragoman.special_tokens import PAD
 
-ROWS_AT_ONCE = 256
+ROWS_AT_ONCE = 128
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,13 @@ def plain_translation_loss(
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Projection, softmax, loss and their gradient, some rows at a time."""
+    """Projection, softmax, loss and their gradient, some rows at a time.
+
+    With V tokens and smoothing ε, a row h with target t costs
+    lse(z) - (1 - ε) z_t - ε mean(z) where z = hWᵀ, and its gradient by z is
+    softmax(z) - (1 - ε) onehot(t) - ε/V. The mean of z is h · mean(W), so smoothing
+    costs no pass over the vocabulary.
+    """
 
     @staticmethod
     def forward(
@@ -70,23 +76,30 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         learn = rows.requires_grad or weight.requires_grad
         row_gradient = torch.empty_like(rows) if learn else None
         weight_gradient = torch.zeros_like(weight) if learn else None
+        mean_weight = weight.mean(dim=0)
         smoothed, plain, correct = rows.new_zeros(3, dtype=torch.float64)
+        buffer = rows.new_empty(min(ROWS_AT_ONCE, len(rows)), len(weight))
         for start in range(0, len(rows), ROWS_AT_ONCE):
             chunk = slice(start, start + ROWS_AT_ONCE)
-            target = targets[chunk, None]
-            logits = rows[chunk] @ weight.T  # (chunk, vocabulary)
-            total = logits.logsumexp(dim=-1, keepdim=True)
-            missed = total - logits.gather(1, target)
-            spread = total - logits.mean(dim=-1, keepdim=True)
-            plain += missed.sum()
-            smoothed += ((1 - smoothing) * missed + smoothing * spread).sum()
-            correct += (logits.argmax(dim=-1, keepdim=True) == target).sum()
+            row, target = rows[chunk], targets[chunk, None]
+            logits = torch.mm(row, weight.T, out=buffer[: len(row)])
+            wanted = logits.gather(1, target)
+            probabilities = logits.softmax(dim=-1)
+            best = probabilities.max(dim=-1, keepdim=True)
+            total = logits.gather(1, best.indices) - best.values.log()  # lse(z)
+            plain += (total - wanted).sum()
+            spread = (row @ mean_weight)[:, None]
+            mixed = (1 - smoothing) * wanted + smoothing * spread
+            smoothed += (total - mixed).sum()
+            correct += (best.indices == target).sum()
             if row_gradient is not None and weight_gradient is not None:
-                gradient = logits.sub_(total).exp_().sub_(smoothing / len(weight))
-                known = torch.full_like(target, smoothing - 1, dtype=gradient.dtype)
-                gradient.scatter_add_(1, target, known)
+                known = torch.full_like(wanted, smoothing - 1)
+                gradient = probabilities.scatter_add_(1, target, known)
                 torch.mm(gradient, weight, out=row_gradient[chunk])
-                weight_gradient.addmm_(gradient.T, rows[chunk])
+                weight_gradient.addmm_(gradient.T, row)
+        if row_gradient is not None and weight_gradient is not None and smoothing:
+            row_gradient.sub_(mean_weight, alpha=smoothing)
+            weight_gradient.sub_(rows.sum(dim=0), alpha=smoothing / len(weight))
         ctx.save_for_backward(row_gradient, weight_gradient)
         ctx.mark_non_differentiable(plain, correct)
         return smoothed, plain, correct
