@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 SIZES = {"quick": (10_000, 100_000), "full": (10_000, 100_000, 1_000_000, 5_000_000)}
@@ -40,13 +40,13 @@ TEMPLATES = [
 
 
 def sentence_pairs(seed: int) -> Iterator[tuple[str, str]]:
-    """Give sums of one to a dozen numbers, spoken in two languages."""
+    """Give sums of one to a dozen numbers, spoken in two languages, no two alike."""
     chance = random.Random(seed)
-    while True:
+    for first in count():
         words = []
-        for _ in range(min(12, 1 + int(chance.expovariate(0.4)))):
-            number = str(chance.randrange(10_000))
-            words += [DIGITS[int(digit)] for digit in number]
+        others = min(11, int(chance.expovariate(0.4)))
+        for number in (first, *(chance.randrange(10_000) for _ in range(others))):
+            words += [DIGITS[int(digit)] for digit in str(number)]
             words.append(chance.choice(SIGNS))
         source, target = (" ".join(side) for side in zip(*words[:-1], strict=True))
         frame = chance.choice(TEMPLATES)

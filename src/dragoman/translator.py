@@ -8,6 +8,7 @@ from typing import Self, overload
 from dragoman.config import Config
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.model.device import choose_device
 from dragoman.model_folder import SavedModel, load_model
 from dragoman.text.normalization import normalize
 from dragoman.text.tokenizer_pair import TokenizerPair
@@ -27,12 +28,14 @@ class Translation:
 class Translator:
     """Translates sentences with one model."""
 
-    def __init__(self, saved: SavedModel, device: str = "cpu") -> None:
+    def __init__(self, saved: SavedModel, device: str = "auto") -> None:
         self.saved = saved
-        self.engine = PyTorchEngine(saved.model, saved.config.decoding, device)
+        self.engine = PyTorchEngine(
+            saved.model, saved.config.decoding, choose_device(device)
+        )
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "cpu") -> Self:
+    def load(cls, folder: str | Path, device: str = "auto") -> Self:
         """Load a translator from its model folder."""
         return cls(load_model(Path(folder)), device)
 

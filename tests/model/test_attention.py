@@ -66,22 +66,29 @@ def test_the_fused_kernel_computes_the_plain_formula(
     queries, keys, values = draw(3, 2, 3, 9, 4).to(dtype)
     mask = random_mask(2, 1, 1, 9) if masked else None
     fused = ScaledDotProductAttention(0.0)(queries, keys, values, mask, causal)
-    allowed = combined_mask(mask, causal, 9)
+    allowed = combined_mask(queries, mask, causal)
     torch.testing.assert_close(
         fused, attention_weights(queries, keys, allowed) @ values
     )
 
 
 def test_a_combined_mask_hides_what_either_hides() -> None:
-    mask = random_mask(2, 1, 1, 5)
-    both = combined_mask(mask, True, 5)
+    queries, mask = draw(2, 3, 5, 4), random_mask(2, 1, 1, 5)
+    both = combined_mask(queries, mask, True)
     assert both is not None
     assert torch.equal(both, mask & causal_mask(5))
-    assert combined_mask(mask, False, 5) is mask
-    assert combined_mask(None, False, 5) is None
-    alone = combined_mask(None, True, 5)
+    assert combined_mask(queries, mask, False) is mask
+    assert combined_mask(queries, None, False) is None
+    alone = combined_mask(queries, None, True)
     assert alone is not None
     assert torch.equal(alone, causal_mask(5))
+
+
+def test_a_combined_mask_is_where_the_queries_are() -> None:
+    elsewhere = torch.empty(2, 3, 5, 4, device="meta")
+    alone = combined_mask(elsewhere, None, True)
+    assert alone is not None
+    assert alone.device == elsewhere.device
 
 
 def test_hidden_values_change_nothing_at_all() -> None:

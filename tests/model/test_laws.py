@@ -157,7 +157,7 @@ def test_all_attention_sums_to_one_and_stays_within_its_mask(
 
     def look(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         queries, keys, _, mask, causal = inputs
-        allowed = combined_mask(mask, bool(causal), queries.shape[2])
+        allowed = combined_mask(queries, mask, bool(causal))
         assert allowed is not None
         weights = attention_weights(queries, keys, allowed)
         seen.append((weights, allowed.expand_as(weights)))

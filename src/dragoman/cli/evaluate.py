@@ -6,7 +6,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.cli.parsers import Subparsers, add_command, positive_int
+from dragoman.cli.parsers import (
+    Subparsers,
+    add_command,
+    add_machine_options,
+    positive_int,
+)
 
 if TYPE_CHECKING:
     from dragoman.evaluation.report import EvaluationReport
@@ -43,7 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--output", type=Path, metavar="FILE", help="keep the translations there"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--threads", type=positive_int, help="default: one per core")
+    add_machine_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -60,6 +65,7 @@ def run(options: argparse.Namespace) -> int:
         against=options.against,
         beam_size=options.beam,
         lowercase=options.lowercase,
+        device=options.device,
         progress=sys.stderr.isatty(),
     )
     if options.output is not None:

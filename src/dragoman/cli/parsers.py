@@ -25,6 +25,14 @@ def add_command(
     )
 
 
+def add_machine_options(parser: argparse._ActionsContainer) -> None:
+    """Let the person say what the network runs on."""
+    parser.add_argument("--threads", type=positive_int, help="default: one per core")
+    parser.add_argument(
+        "--device", default="auto", help="auto (a GPU where there is one), cpu or cuda"
+    )
+
+
 def positive_int(text: str) -> int:
     """Read a whole number above 0."""
     try:

@@ -4,7 +4,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from dragoman.cli.parsers import Subparsers, add_command, positive_float, positive_int
+from dragoman.cli.parsers import (
+    Subparsers,
+    add_command,
+    add_machine_options,
+    positive_float,
+    positive_int,
+)
 from dragoman.config import PRESETS, parse_settings
 
 DESCRIPTION = """\
@@ -47,7 +53,7 @@ def add_parser(subparsers: Subparsers) -> None:
     how = parser.add_argument_group("how")
     how.add_argument("--preset", choices=PRESETS, help=PRESET_HELP)
     how.add_argument("--seed", type=int)
-    how.add_argument("--threads", type=positive_int, help="default: one per core")
+    add_machine_options(how)
     how.add_argument("--save-every", type=positive_int, metavar="STEPS")
     how.add_argument("--valid-every", type=positive_int, metavar="STEPS")
     how.add_argument(
@@ -79,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
         steps=options.steps,
         epochs=options.epochs,
         settings=_settings(options),
+        device=options.device,
         tensorboard=options.tensorboard,
         quiet=options.quiet,
     )

@@ -1,12 +1,16 @@
 """`dragoman translate`: sentences in, translations out, line for line."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.cli.parsers import Subparsers, add_command, positive_int
+from dragoman.cli.parsers import (
+    Subparsers,
+    add_command,
+    add_machine_options,
+    positive_int,
+)
 
 if TYPE_CHECKING:
     from dragoman.translator import Translator
@@ -39,7 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--nbest", type=positive_int, metavar="N", help="translations of each sentence"
     )
-    parser.add_argument("--threads", type=positive_int, help="default: one per core")
+    add_machine_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -49,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     from dragoman.translator import Translator
 
     set_threads(options.threads)
-    translator = Translator.load(options.model)
+    translator = Translator.load(options.model, options.device)
     done = 0
     given = [options.sentences] if options.sentences else None
     chunks = given or arriving_lines(sys.stdin.buffer)
@@ -62,10 +66,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def set_threads(threads: int | None) -> None:
-    """Let torch use so many threads, or one per core."""
+    """Let torch use so many threads, or as many as it would (one per core)."""
     import torch
 
-    torch.set_num_threads(threads or os.cpu_count() or 1)
+    if threads is not None:
+        torch.set_num_threads(threads)
 
 
 def _answer(

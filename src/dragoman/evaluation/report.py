@@ -65,14 +65,15 @@ def evaluate(
     against: str | Path | None = None,
     beam_size: int | None = None,
     lowercase: bool = False,
+    device: str = "auto",
     progress: bool = False,
 ) -> EvaluationReport:
     """Score a model folder on a test set, and compare it with another if given."""
     sources, references = _read(Path(source), Path(reference))
-    translations = _translate(model, sources, beam_size, progress)
+    translations = _translate(model, sources, beam_size, device, progress)
     others = None
     if against is not None:
-        others = _translate(against, sources, beam_size, progress)
+        others = _translate(against, sources, beam_size, device, progress)
     return EvaluationReport(
         model=str(model),
         sentences=len(sources),
@@ -104,9 +105,13 @@ def _read(source: Path, reference: Path) -> tuple[list[str], list[str]]:
 
 
 def _translate(
-    model: str | Path, sources: Sequence[str], beam_size: int | None, progress: bool
+    model: str | Path,
+    sources: Sequence[str],
+    beam_size: int | None,
+    device: str,
+    progress: bool,
 ) -> list[str]:
-    translator = Translator.load(model)
+    translator = Translator.load(model, device)
     translations: list[str] = []
     with tqdm(
         total=len(sources), desc=f"translating with {model}", disable=not progress

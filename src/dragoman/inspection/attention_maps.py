@@ -52,6 +52,7 @@ def attention_maps(
     target_ids = tokenizers.target.encode(normalize(target, form))
     model = translator.saved.model
     batch = make_batch([_array(source_ids)], [_array(target_ids)])
+    batch = batch.to(model.output_weight.device)
     with torch.inference_mode(), recorded_attention(model) as recorded:
         model.features(batch.source, batch.target_in)
     pieces = tokenizers.target.pieces(target_ids)
@@ -86,14 +87,14 @@ def _recorder(name: str, weights: dict[str, Tensor]) -> Any:  # noqa: ANN401
     def record(module: nn.Module, inputs: tuple[Any, ...]) -> None:
         del module
         queries, keys, _, mask, causal = inputs
-        allowed = combined_mask(mask, causal, queries.shape[2])
+        allowed = combined_mask(queries, mask, causal)
         weights[name] = attention_weights(queries, keys, allowed)
 
     return record
 
 
 def _layers(recorded: dict[str, Tensor], kind: str, of: str = "") -> Tensor:
-    found = [w[0] for name, w in recorded.items() if kind in name and of in name]
+    found = [w[0].cpu() for name, w in recorded.items() if kind in name and of in name]
     return torch.stack(found)
 
 

@@ -46,11 +46,11 @@ class ScaledDotProductAttention(nn.Module):
         )
 
 
-def combined_mask(mask: Tensor | None, causal: bool, length: int) -> Tensor | None:
+def combined_mask(queries: Tensor, mask: Tensor | None, causal: bool) -> Tensor | None:
     """Give one explicit mask for what `ScaledDotProductAttention` was asked."""
     if not causal:
         return mask
-    triangle = causal_mask(length, mask.device if mask is not None else None)
+    triangle = causal_mask(queries.shape[-2], queries.device)
     return triangle if mask is None else mask & triangle
 
 

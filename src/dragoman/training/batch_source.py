@@ -4,6 +4,8 @@ import queue
 import threading
 from collections.abc import Iterator
 
+import torch
+
 from dragoman.config import Config
 from dragoman.data.batching import Batch, read_batch, split_evenly
 from dragoman.data.resegmentation import Resegmentation, SegmentationTable
@@ -22,10 +24,15 @@ class BatchSource:
     """Reads updates from a store; an update may be divided into parts."""
 
     def __init__(
-        self, store: TokenStore, tokenizers: TokenizerPair, config: Config
+        self,
+        store: TokenStore,
+        tokenizers: TokenizerPair,
+        config: Config,
+        device: torch.device | str = "cpu",
     ) -> None:
         training = config.training
         self.store = store
+        self.device = torch.device(device)
         self.seed = training.seed
         self.parts = training.accumulate
         self.sampler = Sampler(
@@ -56,7 +63,8 @@ class BatchSource:
         order = self.sampler.order(0)
         indices = order[0]
         longest = int(self.store.target_lengths[indices].max()) + 1
-        return read_batch(self.store, indices[: max(1, PROBE_TOKENS // longest)])
+        few = indices[: max(1, PROBE_TOKENS // longest)]
+        return read_batch(self.store, few).to(self.device)
 
     def _read_ahead(
         self,
@@ -87,7 +95,7 @@ class BatchSource:
                     part,
                     self.spellings,
                     (self.seed, position.epoch, position.batch, number),
-                )
+                ).to(self.device)
                 for number, part in enumerate(split_evenly(indices, self.parts))
             ]
             yield parts, after

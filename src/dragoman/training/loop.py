@@ -25,6 +25,7 @@ from dragoman.training.schedule import Schedule
 from dragoman.training.validation import Validation, describe_validation
 
 RANDOM_STATE = "random_state"
+GPU_RANDOM_STATE = "gpu_random_state"
 
 
 class Ending(Enum):
@@ -110,6 +111,8 @@ class Trainer:
         set_weights(self.model, checkpoint.weights)
         tensors = dict(checkpoint.optimizer)
         torch.set_rng_state(tensors.pop(RANDOM_STATE))
+        if GPU_RANDOM_STATE in tensors:
+            torch.cuda.set_rng_state(tensors.pop(GPU_RANDOM_STATE))
         self.optimizer.load(tensors)
         known = asdict(RunState())
         kept = {key: checkpoint.state[key] for key in known}
@@ -122,6 +125,8 @@ class Trainer:
         if math.isinf(state["best_loss"]):
             state["best_loss"] = None  # JSON has no infinity
         tensors = self.optimizer.state() | {RANDOM_STATE: torch.get_rng_state()}
+        if self.model.output_weight.is_cuda:
+            tensors[GPU_RANDOM_STATE] = torch.cuda.get_rng_state()
         weights = get_weights(self.model)
         checkpoint = Checkpoint(self.state.step, weights, tensors, state, averaged)
         self.checkpoints.save(checkpoint, best=best)

@@ -1,6 +1,5 @@
 """Two text files in, a translator out: the main job from beginning to end."""
 
-import os
 import shlex
 import signal
 import sys
@@ -13,6 +12,7 @@ import torch
 
 from dragoman.config import Config
 from dragoman.errors import ConfigError
+from dragoman.model.device import choose_device
 from dragoman.model.transformer import Transformer
 from dragoman.model.weights import count_parameters
 from dragoman.model_folder import build_for
@@ -59,6 +59,7 @@ class Request:
     settings: Mapping[str, Any]
     tensorboard: bool
     quiet: bool
+    device: torch.device
 
 
 def train(
@@ -73,6 +74,7 @@ def train(
     steps: int | None = None,
     epochs: float | None = None,
     settings: Mapping[str, Any] | None = None,
+    device: str = "auto",
     tensorboard: bool = False,
     quiet: bool = False,
 ) -> TrainingResult:
@@ -92,6 +94,7 @@ def train(
         settings=settings or {},
         tensorboard=tensorboard,
         quiet=quiet,
+        device=choose_device(device),
     )
     progress = ProgressBar(quiet=quiet)
     try:
@@ -110,7 +113,8 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     budget = request.budget
     if not budget.given:
         budget = Budget(steps=config.training.max_steps)
-    torch.set_num_threads(config.training.threads or os.cpu_count() or 1)
+    if config.training.threads:
+        torch.set_num_threads(config.training.threads)
     prepared = _prepare(request, config, progress)
     record = RunRecord(config, prepared.store.fingerprint, budget)
     earlier = read_record(request.folder)
@@ -120,10 +124,11 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
             return _already_trained(request.folder, progress)
 
     torch.manual_seed(config.training.seed)
-    model = build_for(config, prepared.tokenizers)
+    model = build_for(config, prepared.tokenizers).to(request.device)
     with Interruption() as interruption:
-        trainer = _assemble(request, config, budget, prepared, model, progress)
-        trainer.interruption = interruption
+        trainer = _assemble(
+            request, config, budget, prepared, model, progress, interruption
+        )
         record.write(request.folder)
         try:
             ending = trainer.run()
@@ -153,7 +158,7 @@ def _already_trained(folder: Path, progress: ProgressBar) -> TrainingResult:
 
 def _choose_settings(request: Request, progress: ProgressBar) -> Config:
     pairs = 0
-    if request.preset is None and request.budget.minutes is None:
+    if request.preset is None:
         pairs = sum(1 for _ in capped_lines(request.corpus.source))
     recipe = choose_recipe(
         request.preset, request.budget.minutes, pairs, request.settings
@@ -181,15 +186,16 @@ def _assemble(
     prepared: Prepared,
     model: Transformer,
     progress: ProgressBar,
+    interruption: Interruption,
 ) -> Trainer:
     """Put the parts of a run together, and go on where an earlier one stopped."""
     settings = config.training
-    source = BatchSource(prepared.store, prepared.tokenizers, config)
+    source = BatchSource(prepared.store, prepared.tokenizers, config, request.device)
     checkpoints = Checkpoints(
         request.folder / "checkpoints", keep=max(2, settings.average_last)
     )
     newest = checkpoints.latest()
-    _show_check(prepared, model, source, config, budget, progress)
+    _show_check(prepared, model, source, config, progress)
     trainer = Trainer(
         model=model,
         optimizer=Optimizer(model, settings),
@@ -206,7 +212,7 @@ def _assemble(
             tensorboard=request.tensorboard,
         ),
         progress=progress,
-        interruption=Interruption(),
+        interruption=interruption,
     )
     if newest is not None:
         trainer.restore(newest)
@@ -219,7 +225,6 @@ def _show_check(
     model: Transformer,
     source: BatchSource,
     config: Config,
-    budget: Budget,
     progress: ProgressBar,
 ) -> None:
     """Show what the data is and what training will cost, before the first update."""
@@ -245,4 +250,7 @@ def _say_how_to_go_on(trainer: Trainer, progress: ProgressBar) -> None:
 
 
 def _command() -> str:
-    return shlex.join(["dragoman", *sys.argv[1:]])
+    """Give the command that made the model, for its card."""
+    if Path(sys.argv[0]).name in ("dragoman", "__main__.py"):
+        return shlex.join(["dragoman", *sys.argv[1:]])
+    return "dragoman.train(...), called from Python"

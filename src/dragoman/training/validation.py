@@ -74,11 +74,14 @@ class Validator:
             seed=0,
             epoch=0,
         )
+        device = model.output_weight.device
         saved = SavedModel(model, prepared.tokenizers, config, ("source", "target"))
         return cls(
             model=model,
-            batches=tuple(read_batch(store, order[k]) for k in range(len(order))),
-            translator=Translator(saved),
+            batches=tuple(
+                read_batch(store, order[k]).to(device) for k in range(len(order))
+            ),
+            translator=Translator(saved, str(device)),
             sources=tuple(prepared.valid_text("source")[:wanted]),
             references=tuple(prepared.valid_text("target")[:wanted]),
         )
