@@ -1,4 +1,5 @@
 import json
+import math
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -72,6 +73,11 @@ def test_one_setting_changes_and_the_rest_stays() -> None:
         ({"model.d_model": 15, "model.num_heads": 3}, "d_model = 15 is odd"),
         ({"training.adam_betas": [0.9]}, "is not a pair of numbers"),
         ({"training.learning_rate": -1.0}, "is not a number of at least 0"),
+        ({"training.learning_rate": math.nan}, "= nan is not a number of at least 0"),
+        ({"training.learning_rate": math.inf}, "= inf is too large: give at most"),
+        ({"training.seed": 2**31}, "= 2147483648 is too large: give at most"),
+        ({"training.adam_betas": ["a", 0.9]}, "is not a pair of numbers from 0 up to"),
+        ({"training.adam_betas": [1.0, 1.0]}, "is not a pair of numbers from 0 up to"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(

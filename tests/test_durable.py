@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 from dragoman import durable
@@ -9,6 +10,11 @@ def test_replacing_leaves_the_new_text_and_nothing_beside_it(tmp_path: Path) -> 
     durable.replace_text(path, "zwei ü")
     assert path.read_text("utf-8") == "zwei ü"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_names_that_are_no_text_are_written_with_escapes(tmp_path: Path) -> None:
+    durable.write_text(tmp_path / "card", os.fsdecode(b"caf\xe9.en"))
+    assert (tmp_path / "card").read_text("utf-8") == r"caf\udce9.en"
 
 
 def test_a_renamed_folder_keeps_what_is_in_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from dragoman.errors import ModelFolderError
 from dragoman.model.weights import get_weights
@@ -142,3 +143,24 @@ def test_a_checksum_may_not_point_elsewhere(folder: Path) -> None:
         file.write(f"{'0' * 64}  ../secret\n")
     with pytest.raises(ModelFolderError, match="missing"):
         load_model(folder)
+
+
+def test_cut_off_checksums_are_named(folder: Path) -> None:
+    checksums = (folder / "SHA256SUMS").read_text()
+    (folder / "SHA256SUMS").write_text(checksums[:50])
+    with pytest.raises(ModelFolderError, match=r"SHA256SUMS was truncated or altered"):
+        load_model(folder)
+
+
+def test_a_full_disk_is_said_in_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    saved = load_model(folder)
+    monkeypatch.setattr("dragoman.model_folder.save_file", fail)
+    with pytest.raises(ModelFolderError, match=r"No space left .* make room there"):
+        save_model(
+            folder, saved.model, saved.tokenizers, saved.config, saved.languages, ""
+        )

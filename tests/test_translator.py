@@ -31,6 +31,11 @@ def test_one_translation_for_each_sentence_and_blank_stays_blank(
     assert translations[0]
 
 
+def test_blanks_of_every_kind_stay_blank(translator: Translator) -> None:
+    blanks = ["\u3000", "\u00a0\u2003", "\t", "\u2028"]
+    assert translator.translate(blanks) == [""] * len(blanks)
+
+
 def test_a_single_sentence_gives_a_single_translation(translator: Translator) -> None:
     assert translator.translate(SENTENCES[0]) == translator.translate(SENTENCES)[0]
 

@@ -43,6 +43,7 @@ MINIMUM: Mapping[str, float] = {
     "decoding.beam_size": 1,
     "decoding.batch_tokens": 1,
 }
+LARGEST = 2**31 - 1  # the most that the libraries beneath take
 
 SHARES = (
     "model.dropout",
@@ -250,7 +251,9 @@ def _checked(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401
     """Return the value as its declared type, or say what is allowed."""
     allowed = _describe(name, kind)
     if get_args(kind):  # a pair of numbers
-        if not isinstance(value, list | tuple) or len(value) != len(get_args(kind)):
+        if not isinstance(value, list | tuple) or not (
+            len(value) == len(get_args(kind)) and all(map(_is_share, value))
+        ):
             raise ConfigError(f"{name} = {value!r} is not {allowed}")
         return tuple(float(part) for part in value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
@@ -261,10 +264,20 @@ def _checked(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401
         (name in CHOICES and value not in CHOICES[name])
         or (name in MINIMUM and not value >= MINIMUM[name])
         or (name in SHARES and not 0 <= value < 1)
-        or (kind in (int, float) and value < 0)
+        or (kind in (int, float) and not value >= 0)
     ):
         raise ConfigError(f"{name} = {value!r} is not {allowed}")
+    if kind in (int, float) and value > LARGEST:
+        raise ConfigError(f"{name} = {value!r} is too large: give at most {LARGEST}")
     return value
+
+
+def _is_share(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 0 <= value < 1
+    )
 
 
 def _describe(name: str, kind: Any) -> str:  # noqa: ANN401
@@ -277,7 +290,7 @@ def _describe(name: str, kind: Any) -> str:  # noqa: ANN401
     if kind in (int, float):
         noun = "a whole number" if kind is int else "a number"
         return f"{noun} of at least {MINIMUM.get(name, 0):g}"
-    return "a pair of numbers" if get_args(kind) else "a text"
+    return "a pair of numbers from 0 up to 1" if get_args(kind) else "a text"
 
 
 def _refuse_unknown(

@@ -21,7 +21,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file and wait until it is on the disk."""
-    write_bytes(path, text.encode("utf-8"))
+    # A text may name files, whose names may hold bytes that are no text.
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -57,7 +57,13 @@ def save_model(
     """Write the model folder; its checksums come last and make it whole."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / CHECKSUMS).unlink(missing_ok=True)
-    save_file(get_weights(model), folder / WEIGHTS)
+    try:
+        save_file(get_weights(model), folder / WEIGHTS)
+    except SafetensorError as error:
+        raise ModelFolderError(
+            f"cannot save the model in {folder} ({error}): make room there and try "
+            "again"
+        ) from error
     description = {
         "format": FORMAT,
         "languages": list(languages),
@@ -94,17 +100,26 @@ def load_model(folder: Path) -> SavedModel:
     )
 
 
+def is_model(folder: Path) -> bool:
+    """Say whether a model was saved here, whole or not."""
+    return (folder / CHECKSUMS).is_file()
+
+
 def check_folder(folder: Path) -> None:
     """Compare every file with its checksum."""
     if not folder.is_dir():
         raise ModelFolderError(
             f"there is no model folder {folder}: `dragoman train {folder}` makes one"
         )
-    if not (folder / CHECKSUMS).is_file():
+    if not is_model(folder):
         raise ModelFolderError(_why_unfinished(folder))
     names = []
     for line in (folder / CHECKSUMS).read_text("utf-8", "replace").splitlines():
         expected, _, name = line.partition("  ")
+        if not name:
+            raise ModelFolderError(
+                f"{folder / CHECKSUMS} was truncated or altered: copy the folder again"
+            )
         names.append(name)
         if "/" in name or not (folder / name).is_file():
             raise ModelFolderError(f"{folder / name} is missing: copy the folder again")

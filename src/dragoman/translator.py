@@ -81,6 +81,8 @@ class Translator:
 
     def _parts(self, text: str) -> list[list[int]]:
         """Encode a sentence; one past the trained length is worked off in parts."""
+        if text.isspace():  # blanks of all kinds, which normalisation may keep
+            return []
         ids = self.tokenizers.source.encode(
             normalize(text, self.config.data.normalization)
         )

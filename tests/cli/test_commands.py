@@ -183,10 +183,39 @@ def test_errors_are_one_line_and_not_zero(
     assert "Traceback" not in result.stderr
 
 
-def test_debug_shows_the_traceback() -> None:
-    result = dragoman("--debug", "translate", "nowhere", "Hi")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--debug", "translate", "nowhere", "Hi"),
+        ("translate", "nowhere", "Hi", "--debug"),
+    ],
+)
+def test_debug_shows_the_traceback(arguments: tuple[str, ...]) -> None:
+    result = dragoman(*arguments)
     assert result.returncode != 0
     assert "Traceback" in result.stderr
+
+
+def test_what_nobody_foresaw_is_one_line_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(folder: Path, *_: object) -> None:
+        raise RuntimeError(f"no memory for {folder}\nframe #0: somewhere in C++")
+
+    monkeypatch.setattr("dragoman.translator.load_model", fail)
+    assert main(["translate", "m", "Hi"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("dragoman: unforeseen RuntimeError (no memory for m): ")
+    assert said.count("\n") == 1
+
+
+def test_a_place_for_the_translations_is_looked_for_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = tmp_path / "no" / "out.es"
+    files = ["--source", "a", "--reference", "b", "--output", str(nowhere)]
+    assert main(["evaluate", "no-model-is-looked-at", *files]) == 1
+    assert f"{nowhere}: No such file or directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])

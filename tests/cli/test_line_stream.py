@@ -2,6 +2,9 @@ import io
 import os
 import threading
 import time
+from typing import Self
+
+import pytest
 
 from dragoman.cli.line_stream import arriving_lines
 
@@ -33,3 +36,27 @@ def test_what_has_come_is_not_kept_waiting() -> None:
 
         threading.Thread(target=later).start()
         assert next(chunks) == ["second"]
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    (chunk,) = arriving_lines(io.BytesIO("\ufeffa\n\ufeffb\n".encode()))
+    assert chunk == ["a", "\ufeffb"]
+
+
+class Broken(io.BytesIO):
+    """A file that fails after its first line, as a closed terminal does."""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        if line := self.readline():
+            return line
+        raise OSError(5, "Input/output error")
+
+
+def test_a_file_that_fails_ends_the_stream_with_its_error() -> None:
+    chunks = arriving_lines(Broken(b"first\n"))
+    assert next(chunks) == ["first"]
+    with pytest.raises(OSError, match="Input/output error"):
+        next(chunks)

@@ -49,8 +49,9 @@ def make_config(**changes: object) -> ModelConfig:
         "max_positions": 64,
     }
     settings |= changes
-    preset = load_preset("base")
-    return preset.with_settings({f"model.{k}": v for k, v in settings.items()}).model
+    short = {"data.max_tokens": 8, "decoding.max_extra_tokens": 4}
+    named = {f"model.{key}": value for key, value in settings.items()}
+    return load_preset("base").with_settings(short | named).model
 
 
 @torch.no_grad()

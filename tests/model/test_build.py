@@ -24,10 +24,11 @@ class Shape:
     d_ff: int
     num_heads: int
     dropout: float
+    norm: str = "post"
 
 
 PRINTED = {
-    "tiny": Shape(4, 128, 256, 4, 0.3),
+    "tiny": Shape(4, 128, 256, 4, 0.3, "pre"),
     "small": Shape(6, 256, 1024, 4, 0.2),
     "base": Shape(6, 512, 2048, 8, 0.1),  # Table 3
     "big": Shape(6, 1024, 4096, 16, 0.3),  # Table 3
@@ -53,7 +54,7 @@ def test_presets_have_the_shapes_that_are_printed(name: str) -> None:
         assert network.outer.weight.shape == (shape.d_model, shape.d_ff)
         assert attention.attention.dropout == network.dropout.rate == 0.0
         assert layer.around_feed_forward.dropout.rate == shape.dropout
-        assert not layer.around_feed_forward.pre_norm
+        assert layer.around_feed_forward.pre_norm == (shape.norm == "pre")
     assert model.embed_source.dropout.rate == shape.dropout
     assert model.output_weight.shape == (100, shape.d_model)
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from dragoman.errors import TrainingError
 from dragoman.training.averaging import average_checkpoints, checkpoint_weights
@@ -72,6 +73,53 @@ def test_a_damaged_newest_one_is_passed_over(
     assert read.step == 1
 
 
+def test_a_damaged_one_is_written_anew_when_the_run_comes_there_again(
+    tmp_path: Path,
+) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=3)
+    checkpoints.save(checkpoint(1), best=False)
+    newest = checkpoints.save(checkpoint(2), best=False)
+    (newest / "model.safetensors").write_bytes(b"")
+    checkpoints.save(checkpoint(2), best=False)
+    assert read_checkpoint(newest).step == 2
+
+
+def test_the_end_of_a_run_counts_where_an_interruption_was_saved(
+    tmp_path: Path,
+) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=3)
+    checkpoints.save(replace(checkpoint(2), averaged=False), best=False)
+    assert checkpoints.window(3) == []
+    ending = checkpoints.save(checkpoint(2), best=False)
+    assert checkpoints.window(3) == [ending]
+    checkpoints.save(replace(checkpoint(2), averaged=False), best=False)
+    assert checkpoints.window(3) == [ending]
+
+
+def test_a_folder_of_another_kind_is_no_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "step-by-step").mkdir()
+    checkpoints = Checkpoints(tmp_path, keep=3)
+    saved = checkpoints.save(checkpoint(1), best=False)
+    assert checkpoints.saved() == [saved]
+    assert (tmp_path / "step-by-step").exists()
+
+
+def test_a_full_disk_is_said_in_one_line_and_harms_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    checkpoints = Checkpoints(tmp_path, keep=3)
+    checkpoints.save(checkpoint(1), best=False)
+    monkeypatch.setattr("dragoman.training.checkpoints.save_file", fail)
+    with pytest.raises(TrainingError, match=r"step-2 .*No space left.* make room"):
+        checkpoints.save(checkpoint(2), best=False)
+    newest = checkpoints.latest()
+    assert newest is not None
+    assert newest.step == 1
+
+
 def test_nothing_whole_is_said_in_one_line(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path, keep=3)
     path = checkpoints.save(checkpoint(1), best=False)
@@ -109,6 +157,17 @@ def test_averaging_is_the_weighted_mean(tmp_path: Path) -> None:
     linear = average_checkpoints(checkpoints.window(2), "linear")
     assert torch.allclose(uniform["w"], torch.full((2, 3), 3.0))
     assert torch.allclose(linear["w"], torch.full((2, 3), (2 * 1 + 6 * 2) / 3))
+
+
+def test_a_damaged_one_is_never_averaged(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=5)
+    damaged, _ = (checkpoints.save(checkpoint(step), best=False) for step in (1, 2))
+    content = bytearray((damaged / "model.safetensors").read_bytes())
+    content[-1] ^= 1
+    (damaged / "model.safetensors").write_bytes(content)
+    with pytest.raises(TrainingError, match=r"altered: delete .*step-1 and") as caught:
+        average_checkpoints(checkpoints.window(5), "uniform")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("shape", ["uniform", "linear"])

@@ -1,3 +1,4 @@
+import os
 import random
 import shutil
 from collections.abc import Iterable, Iterator
@@ -116,6 +117,25 @@ def test_validation_text_stays_whole_and_matches_its_store(
         tokenizer = prepared.tokenizers.source
         assert decoded(tokenizer, prepared.valid, side) == lines
     assert prepared.report.valid_read == prepared.report.valid_kept == 8
+
+
+def test_pairs_are_dropped_from_files_whose_names_are_no_text(
+    folder: Path, tmp_path: Path, config: Config
+) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    corpus = write(tmp_path / "text", name, [*sentences(50, seed=3), ("", "sol")])
+    prepared = prepare(folder, [corpus], None, config)
+    assert r"caf\udce9.en" in prepared.rejected.read_text("utf-8")
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_cut_off_validation_text_is_prepared_again(
+    folder: Path, train: Corpus, valid: Corpus, config: Config, side: str
+) -> None:
+    whole = prepare(folder, [train], valid, config).valid_text(side)
+    text = folder / f"valid.{side}"
+    text.write_bytes(text.read_bytes()[:20])
+    assert prepare(folder, [train], valid, config).valid_text(side) == whole
 
 
 def test_unusable_validation_pairs_are_left_out_on_both_sides(

@@ -19,6 +19,11 @@ def test_without_a_budget_the_schedule_is_the_papers_to_the_end() -> None:
     assert schedule.rate(100_000, 1.0) == pytest.approx(paper_rate(100_000, 512, 4000))
 
 
+def test_no_warmup_is_a_warmup_of_one_update() -> None:
+    schedule = Schedule(replace(PAPER, warmup_steps=0), 512, annealed=False)
+    assert schedule.rate(9, 0.0) == pytest.approx(paper_rate(9, 512, 1))
+
+
 def test_the_paper_rate_peaks_at_the_end_of_warmup() -> None:
     rates = [paper_rate(step, 512, 4000) for step in range(1, 10_000)]
     assert rates.index(max(rates)) + 1 == 4000

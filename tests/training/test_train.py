@@ -1,6 +1,7 @@
 import json
 import math
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable
@@ -219,6 +220,25 @@ def test_the_same_command_after_the_end_does_nothing(
 def test_a_larger_budget_goes_on(run: Runner, tmp_path: Path) -> None:
     run(tmp_path / "m", steps=4)
     assert run(tmp_path / "m", steps=8).steps == 8
+
+
+def test_a_larger_budget_in_minutes_keeps_the_settings(
+    run: Runner, tmp_path: Path
+) -> None:
+    run(tmp_path / "m", preset=None, minutes=0.02)
+    before = json.loads((tmp_path / "m" / "run.json").read_text())["settings"]
+    run(tmp_path / "m", preset=None, minutes=0.04)
+    assert json.loads((tmp_path / "m" / "run.json").read_text())["settings"] == before
+
+
+def test_a_finished_run_needs_no_checkpoints_any_more(
+    run: Runner, tmp_path: Path
+) -> None:
+    run(tmp_path / "m", steps=4)
+    shutil.rmtree(tmp_path / "m" / "checkpoints")
+    again = run(tmp_path / "m", steps=4)
+    assert again.steps == 4
+    assert again.seconds > 0
 
 
 def test_other_settings_do_not_continue_a_run(run: Runner, tmp_path: Path) -> None:

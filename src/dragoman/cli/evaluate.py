@@ -58,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
     from dragoman.evaluation.report import evaluate
 
     set_threads(options.threads)
+    if options.output is not None:
+        options.output.open("a").close()  # where nothing can be kept is said at once
     report = evaluate(
         options.model,
         source=options.source,

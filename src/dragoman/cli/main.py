@@ -58,7 +58,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""
         return _fail(f"{named}{error.strerror or error}", options.debug)
+    except Exception as error:  # whatever nobody thought of is one line too
+        return _fail(_unforeseen(error), options.debug)
     return code
+
+
+def _unforeseen(error: Exception) -> str:
+    said = str(error).strip().partition("\n")[0]
+    return (
+        f"unforeseen {type(error).__name__} ({said or 'without a word'}): "
+        "`dragoman --debug ...` shows where, please report it"
+    )
 
 
 def _fail(message: str, debug: bool) -> int:

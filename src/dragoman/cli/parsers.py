@@ -16,13 +16,21 @@ def add_command(
     subparsers: Subparsers, name: str, description: str, examples: str
 ) -> argparse.ArgumentParser:
     """Add a subcommand whose help begins with its purpose and ends with examples."""
-    return subparsers.add_parser(
+    parser = subparsers.add_parser(
         name,
         help=description.split("\n", 1)[0].rstrip(".").lower(),
         description=description,
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    # Understood before and after the command; only said in the help of the whole.
+    parser.add_argument(
+        "--debug",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
+    )
+    return parser
 
 
 def add_machine_options(parser: argparse._ActionsContainer) -> None:

@@ -1,5 +1,6 @@
 """A picture of the attention between source and translation, head by head."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,10 @@ def draw_cross_attention(maps: AttentionMaps, path: Path) -> None:
     sharpest = sharpest_layer(maps.cross)
     _draw_large(left, maps, sharpest)
     _draw_heads(right, maps.cross)
-    figure.savefig(path)
+    with warnings.catch_warnings():
+        # A script that the font lacks is drawn as boxes; the rest is as good as ever.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+        figure.savefig(path)
 
 
 def sharpest_layer(cross: Tensor) -> int:
@@ -47,8 +51,10 @@ def _draw_large(figure: Any, maps: AttentionMaps, layer: int) -> None:  # noqa: 
     axes = figure.subplots()
     weights = maps.cross[layer].mean(dim=0).numpy()
     axes.imshow(weights, cmap=COLOURS, vmin=0, vmax=1, aspect="auto")
-    axes.set_xticks(range(len(maps.source)), maps.source, rotation=45, ha="left")
-    axes.set_yticks(range(len(maps.target_out)), maps.target_out)
+    columns, rows = range(len(maps.source)), range(len(maps.target_out))
+    # Dollars in a sentence are dollars, not mathematics.
+    axes.set_xticks(columns, maps.source, rotation=45, ha="left", parse_math=False)
+    axes.set_yticks(rows, maps.target_out, parse_math=False)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     for row, line in enumerate(weights):

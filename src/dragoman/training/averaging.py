@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
-from dragoman.training.checkpoints import WEIGHTS
+from dragoman.errors import TrainingError
+from dragoman.training.checkpoints import read_weights
 
 
 def checkpoint_weights(count: int, shape: str) -> list[float]:
@@ -21,7 +21,17 @@ def average_checkpoints(paths: Sequence[Path], shape: str) -> dict[str, Tensor]:
     shares = checkpoint_weights(len(paths), shape)
     mean: dict[str, Tensor] = {}
     for path, share in zip(paths, shares, strict=True):
-        for name, tensor in load_file(path / WEIGHTS).items():
+        for name, tensor in _weights(path).items():
             term = tensor.to(torch.float64) * share
             mean[name] = mean[name] + term if name in mean else term
     return {name: tensor.to(torch.float32) for name, tensor in mean.items()}
+
+
+def _weights(path: Path) -> dict[str, Tensor]:
+    try:
+        return read_weights(path)
+    except TrainingError as error:
+        raise TrainingError(
+            f"{error}: delete {path} and give the same command again, to average "
+            "without it"
+        ) from error

@@ -19,6 +19,9 @@ SPELLINGS = 32  # ways to spell each subword that sampling chooses from
 READ_AHEAD = 8
 PROBE_TOKENS = 2000
 
+Delivery = tuple[list[Batch], Position]  # an update's parts, the position after it
+Ready = queue.Queue[Delivery | BaseException]
+
 
 class BatchSource:
     """Reads updates from a store; an update may be divided into parts."""
@@ -40,10 +43,9 @@ class BatchSource:
         )
         self.spellings = subword_tables(tokenizers, config)
 
-    def batches(self, start: Position) -> Iterator[tuple[list[Batch], Position]]:
+    def batches(self, start: Position) -> Iterator[Delivery]:
         """Yield the parts of each update and the position after it, without end."""
-        ready: queue.Queue[tuple[list[Batch], Position] | BaseException]
-        ready = queue.Queue(READ_AHEAD)
+        ready: Ready = queue.Queue(READ_AHEAD)
         stop = threading.Event()
         reader = threading.Thread(
             target=self._read_ahead, args=(start, ready, stop), daemon=True
@@ -66,26 +68,16 @@ class BatchSource:
         few = indices[: max(1, PROBE_TOKENS // longest)]
         return read_batch(self.store, few).to(self.device)
 
-    def _read_ahead(
-        self,
-        start: Position,
-        ready: "queue.Queue[tuple[list[Batch], Position] | BaseException]",
-        stop: threading.Event,
-    ) -> None:
+    def _read_ahead(self, start: Position, ready: Ready, stop: threading.Event) -> None:
         try:
             for item in self.read(start):
-                while not stop.is_set():
-                    try:
-                        ready.put(item, timeout=0.1)
-                        break
-                    except queue.Full:
-                        continue
+                _offer(item, ready, stop)
                 if stop.is_set():
                     return
         except BaseException as error:
-            ready.put(error)
+            _offer(error, ready, stop)
 
-    def read(self, start: Position) -> Iterator[tuple[list[Batch], Position]]:
+    def read(self, start: Position) -> Iterator[Delivery]:
         """Yield the same, reading each update when it is asked for."""
         position = start
         for indices, after in self.sampler.batches(start):
@@ -100,6 +92,16 @@ class BatchSource:
             ]
             yield parts, after
             position = after
+
+
+def _offer(item: Delivery | BaseException, ready: Ready, stop: threading.Event) -> None:
+    """Wait for room in the queue, unless nobody wants anything any more."""
+    while not stop.is_set():
+        try:
+            ready.put(item, timeout=0.1)
+        except queue.Full:
+            continue
+        return
 
 
 def subword_tables(tokenizers: TokenizerPair, config: Config) -> Resegmentation | None:

@@ -48,10 +48,16 @@ class Checkpoints:
 
     def save(self, checkpoint: Checkpoint, *, best: bool) -> Path:
         """Write a checkpoint safely, point at it, and prune what is not needed."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         final = self._path(checkpoint.step)
-        if not final.exists():
-            self._write(checkpoint, final)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not _holds(final, checkpoint):
+                self._write(checkpoint, final)
+        except (OSError, SafetensorError) as error:
+            raise TrainingError(
+                f"cannot save the checkpoint {final} ({error}): make room there and "
+                "give the same command again, to go on from the one before it"
+            ) from error
         durable.replace_text(self.folder / LATEST, final.name + "\n")
         if best:
             durable.replace_text(self.folder / BEST, final.name + "\n")
@@ -82,7 +88,7 @@ class Checkpoints:
 
     def saved(self) -> list[Path]:
         """List all checkpoints, oldest first."""
-        found = [p for p in self.folder.glob("step-*") if not p.name.endswith(".tmp")]
+        found = [p for p in self.folder.glob("step-*") if p.name[5:].isdecimal()]
         return sorted(found, key=step_of)
 
     def window(self, count: int) -> list[Path]:
@@ -114,6 +120,8 @@ class Checkpoints:
                 durable.sync(file)
             hashes[name] = durable.sha256(unfinished / name)
         durable.write_text(unfinished / MANIFEST, json.dumps(hashes, indent=2) + "\n")
+        if final.exists():  # damaged, or saved for an interruption alone
+            shutil.rmtree(final)
         durable.rename_folder(unfinished, final)
 
     def _prune(self) -> None:
@@ -130,6 +138,16 @@ def step_of(path: Path) -> int:
     return int(path.name.partition("-")[2])
 
 
+def _holds(path: Path, checkpoint: Checkpoint) -> bool:
+    """Say whether a checkpoint is there already, whole and for the same use."""
+    if not path.exists():
+        return False
+    try:
+        return read_checkpoint(path).averaged >= checkpoint.averaged
+    except TrainingError:
+        return False
+
+
 def _is_averaged(path: Path) -> bool:
     try:
         return json.loads((path / STATE).read_text("utf-8"))["averaged"] is True
@@ -137,13 +155,26 @@ def _is_averaged(path: Path) -> bool:
         return False
 
 
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Read the weights of one checkpoint, or say in one line what is wrong."""
+    try:
+        _check(path, WEIGHTS)
+        return load_file(path / WEIGHTS)
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise TrainingError(f"the checkpoint {path} cannot be read: {error}") from error
+
+
+def _check(path: Path, *names: str) -> None:
+    hashes = json.loads((path / MANIFEST).read_text("utf-8"))
+    for name in names:
+        if durable.sha256(path / name) != hashes[name]:
+            raise TrainingError(f"{path / name} was damaged or altered")
+
+
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read one checkpoint, or say in one line what is wrong with it."""
     try:
-        hashes = json.loads((path / MANIFEST).read_text("utf-8"))
-        for name in (WEIGHTS, OPTIMIZER, STATE):
-            if durable.sha256(path / name) != hashes[name]:
-                raise TrainingError(f"{path / name} was damaged or altered")
+        _check(path, WEIGHTS, OPTIMIZER, STATE)
         state = json.loads((path / STATE).read_text("utf-8"))
         return Checkpoint(
             step=state["step"],

@@ -45,7 +45,7 @@ def finish(
         command=command,
         training=(
             f"{state.step:,} updates in {duration(state.seconds)}; {ending.value}. "
-            f"The weights are the mean of the last {len(window)} checkpoints."
+            f"Checkpoints averaged: {len(window)}."
         ),
         validation=described,
     )
@@ -57,9 +57,9 @@ def finish(
 
 def guess_languages(corpus: Corpus) -> tuple[str, str]:
     """Take language codes from file names such as train.en and train.de.gz."""
-    source = _language(corpus.source, "source")
-    target = "target" if corpus.target is None else _language(corpus.target, "target")
-    return source, target
+    if corpus.target is None:
+        return "source", "target"
+    return _language(corpus.source, "source"), _language(corpus.target, "target")
 
 
 def _language(path: Path, otherwise: str) -> str:

@@ -3,15 +3,15 @@
 import signal
 import threading
 from types import FrameType, TracebackType
-from typing import Self
+from typing import Any, Self
 
 
 class Interruption:
-    """Listens while a run goes on; a second signal stops at once, as without it."""
+    """Listens while a run goes on; a second signal acts at once, as without it."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
-        self._previous: dict[int, signal.Handlers | object] = {}
+        self._previous: dict[int, Any] = {}
 
     @property
     def requested(self) -> bool:
@@ -22,8 +22,7 @@ class Interruption:
         if threading.current_thread() is not threading.main_thread():
             return self  # only the main thread may listen
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._previous[number] = signal.getsignal(number)
-            signal.signal(number, self._hear)
+            self._previous[number] = signal.signal(number, self._hear)
         return self
 
     def __exit__(
@@ -32,12 +31,16 @@ class Interruption:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
+        for number in self._previous:
+            self._restore(number)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         del frame
         if self.requested:
-            signal.signal(number, signal.SIG_DFL)
+            self._restore(number)
             signal.raise_signal(number)
         self.signal = number
+
+    def _restore(self, number: int) -> None:
+        # A handler that was not set from Python reads as None and cannot be set.
+        signal.signal(number, self._previous[number] or signal.SIG_DFL)

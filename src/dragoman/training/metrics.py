@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dragoman import durable
 from dragoman.errors import MissingExtraError
 
 
@@ -12,10 +13,11 @@ class MetricsLog:
 
     def __init__(self, path: Path, *, resume_after: int, tensorboard: bool) -> None:
         self.path = path
+        board = path.parent / "tensorboard"
+        self.board = _open_board(board, resume_after) if tensorboard else None
         kept = _lines_up_to(path, resume_after) if path.exists() else []
-        path.write_text("".join(kept), "utf-8")
+        durable.replace_text(path, "".join(kept))
         self.file = path.open("a", encoding="utf-8")
-        self.board = _open_board(path.parent / "tensorboard") if tensorboard else None
 
     def write(self, kind: str, step: int, values: dict[str, Any]) -> None:
         """Note what was measured at an update: of the kind "train" or "valid"."""
@@ -34,19 +36,19 @@ class MetricsLog:
 
 def _lines_up_to(path: Path, step: int) -> list[str]:
     kept = []
-    for line in path.read_text("utf-8").splitlines(keepends=True):
+    for line in path.read_text("utf-8", "replace").splitlines():
         try:
             if json.loads(line)["step"] <= step:
-                kept.append(line)
+                kept.append(line + "\n")
         except (ValueError, KeyError, TypeError):  # the line that a crash cut off
             continue
     return kept
 
 
-def _open_board(folder: Path) -> Any:  # noqa: ANN401 (an optional package's class)
+def _open_board(folder: Path, resume_after: int) -> Any:  # noqa: ANN401 (an optional package's class)
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         name = "tensorboard"
         raise MissingExtraError(f"--{name}", name, name) from error
-    return SummaryWriter(str(folder))
+    return SummaryWriter(str(folder), purge_step=resume_after + 1)

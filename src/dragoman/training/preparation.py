@@ -102,12 +102,16 @@ def _open(folder: Path, request: dict[str, Any], config: Config) -> Prepared | N
         valid = TokenStore.open(folder / "valid") if request["valid"] else None
     except (CorpusError, TokenizerError):
         return None  # damaged, so it is made anew
-    if valid and not all((folder / f"valid.{side}").is_file() for side in SIDES):
+    if valid and not all(_has_lines(folder / f"valid.{s}", len(valid)) for s in SIDES):
         return None
     report = manifest.report
     if manifest.batch_tokens != config.training.batch_tokens:
         report = report.with_epoch(_measure(store, config))
     return Prepared(folder, tokenizers, store, valid, report)
+
+
+def _has_lines(path: Path, count: int) -> bool:
+    return path.is_file() and path.read_bytes().count(b"\n") == count
 
 
 def _prepare_into(
@@ -120,7 +124,9 @@ def _prepare_into(
 ) -> PreparationReport:
     with ExitStack() as files:
         rejects = files.enter_context(
-            (folder / "rejected.tsv").open("w", encoding="utf-8", newline="\n")
+            (folder / "rejected.tsv").open(
+                "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+            )
         )
         rejects.write("file\tline\treason\tsource\ttarget\n")
         train = files.enter_context(Selection(folder, "training", corpora, rejects))

@@ -20,7 +20,7 @@ class ProgressBar:
         self.bar = tqdm(
             total=100.0,
             disable=quiet or not self.terminal,
-            bar_format="{desc} {percentage:3.0f}%|{bar}| {postfix}",
+            bar_format="{percentage:3.0f}%|{bar}|",
             dynamic_ncols=True,
         )
 
@@ -40,8 +40,8 @@ class ProgressBar:
             f"rate {rate:.2g}  {duration(seconds_left)} left"
         )
         if self.terminal:
-            self.bar.set_description(f"step {step:,}", refresh=False)
-            self.bar.set_postfix_str(text, refresh=False)
+            # The words are part of the format: tqdm's postfix begins with a comma.
+            self.bar.bar_format = f"step {step:,} {{percentage:3.0f}}%|{{bar}}| {text}"
             self.bar.update(100 * progress - self.bar.n)
         elif time.monotonic() - self.last_line > LINE_EVERY_SECONDS:
             self.last_line = time.monotonic()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dragoman.config import Config, load_preset
+from dragoman.errors import ConfigError
 
 FEW_PAIRS = 50_000
 MANY_PAIRS = 1_000_000
@@ -67,4 +68,18 @@ def dropout_for(passes: float) -> float:
 
 
 def _recipe(preset: str, why: str, settings: Mapping[str, Any]) -> Recipe:
-    return Recipe(preset, why, load_preset(preset).with_settings(settings))
+    config = load_preset(preset).with_settings(settings)
+    _refuse_few_positions(config)
+    return Recipe(preset, why, config)
+
+
+def _refuse_few_positions(config: Config) -> None:
+    """Learned positions must reach as far as any sentence, read or written."""
+    positions = config.model.max_positions
+    longest, extra = config.data.max_tokens, config.decoding.max_extra_tokens
+    if config.model.positions == "learned" and positions <= longest + extra:
+        raise ConfigError(
+            f"model.max_positions = {positions} learned positions are too few for "
+            f"data.max_tokens = {longest} and decoding.max_extra_tokens = {extra}: "
+            f"set at least {longest + extra + 1}, or lower data.max_tokens"
+        )

@@ -7,7 +7,7 @@ from typing import Any
 
 from dragoman import durable
 from dragoman.config import Config
-from dragoman.errors import TrainingError
+from dragoman.errors import ConfigError, TrainingError
 from dragoman.training.budget import Budget
 
 FILE = "run.json"
@@ -29,6 +29,8 @@ class RunRecord:
     data_fingerprint: str
     budget: Budget
     finished: bool = False
+    steps: int = 0  # once it is finished
+    seconds: float = 0.0
 
     def write(self, folder: Path) -> None:
         """Keep the record in the model's folder."""
@@ -37,6 +39,8 @@ class RunRecord:
             "data": self.data_fingerprint,
             "budget": asdict(self.budget),
             "finished": self.finished,
+            "steps": self.steps,
+            "seconds": self.seconds,
         }
         durable.replace_text(folder / FILE, json.dumps(plain, indent=2) + "\n")
 
@@ -53,8 +57,10 @@ def read_record(folder: Path) -> RunRecord | None:
             data_fingerprint=plain["data"],
             budget=Budget(**plain["budget"]),
             finished=plain["finished"],
+            steps=plain["steps"],
+            seconds=plain["seconds"],
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ConfigError, ValueError, KeyError, TypeError) as error:
         raise TrainingError(
             f"{path} cannot be read ({error}): delete {folder} to begin again"
         ) from error

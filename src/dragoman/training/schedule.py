@@ -26,7 +26,7 @@ class Schedule:
         return self.settings.learning_rate * shape
 
     def _paper(self, step: int, progress: float) -> float:
-        warmup = float(self.settings.warmup_steps)
+        warmup = float(max(1, self.settings.warmup_steps))
         cooldown = 1.0
         if self.annealed and progress > 0:
             expected_steps = step / progress

@@ -15,7 +15,7 @@ from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
 from dragoman.model.transformer import Transformer
 from dragoman.model.weights import count_parameters
-from dragoman.model_folder import build_for
+from dragoman.model_folder import build_for, is_model
 from dragoman.text.corpus import Corpus
 from dragoman.text.lines import capped_lines
 from dragoman.training.batch_source import BatchSource
@@ -120,8 +120,11 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     earlier = read_record(request.folder)
     if earlier is not None:
         refuse_other_run(request.folder, earlier, record)
-        if earlier.finished and earlier.budget == budget:
-            return _already_trained(request.folder, progress)
+        if earlier.finished and earlier.budget == budget and is_model(request.folder):
+            progress.say(f"{request.folder} is trained: give a larger budget to go on")
+            return TrainingResult(
+                request.folder, Ending.BUDGET, earlier.steps, earlier.seconds, None
+            )
 
     torch.manual_seed(config.training.seed)
     model = build_for(config, prepared.tokenizers).to(request.device)
@@ -143,20 +146,16 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     validation = finish(
         request.folder, trainer, prepared, config, ending, _command(), request.corpus
     )
-    replace(record, finished=True).write(request.folder)
+    done = replace(record, finished=True, steps=state.step, seconds=state.seconds)
+    done.write(request.folder)
     return TrainingResult(request.folder, ending, state.step, state.seconds, validation)
 
 
-def _already_trained(folder: Path, progress: ProgressBar) -> TrainingResult:
-    newest = Checkpoints(folder / "checkpoints", keep=1).latest()
-    assert newest is not None, "a finished run has checkpoints"
-    progress.say(f"{folder} is already trained: give a larger budget to go on")
-    return TrainingResult(
-        folder, Ending.BUDGET, newest.step, newest.state["seconds"], None
-    )
-
-
 def _choose_settings(request: Request, progress: ProgressBar) -> Config:
+    earlier = read_record(request.folder)
+    if earlier is not None and request.preset is None:
+        progress.say("settings as before in this folder")
+        return earlier.config.with_settings(request.settings)
     pairs = 0
     if request.preset is None:
         pairs = sum(1 for _ in capped_lines(request.corpus.source))

@@ -1,0 +1,127 @@
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from dragoman.errors import MissingExtraError
+from dragoman.inspection.attention_figure import draw_cross_attention, sharpest_layer
+from dragoman.inspection.attention_maps import (
+    BEGIN_SIGN,
+    END_SIGN,
+    AttentionMaps,
+    attention_maps,
+)
+from dragoman.translator import Translator
+
+pytest.importorskip("matplotlib")
+
+
+def draw_weights(*shape: int) -> Tensor:
+    return torch.randn(shape).mul(3).softmax(dim=-1)
+
+
+def make_maps(
+    source: tuple[str, ...], target: tuple[str, ...], layers: int = 2, heads: int = 3
+) -> AttentionMaps:
+    columns, rows = len(source) + 1, len(target) + 1
+    return AttentionMaps(
+        source=(*source, END_SIGN),
+        target_in=(BEGIN_SIGN, *target),
+        target_out=(*target, END_SIGN),
+        translation="".join(target),
+        encoder=draw_weights(layers, heads, columns, columns),
+        decoder=draw_weights(layers, heads, rows, rows),
+        cross=draw_weights(layers, heads, rows, columns),
+    )
+
+
+def size(picture: Path) -> tuple[int, int]:
+    """Read the width and height that a PNG states in its header."""
+    header = picture.read_bytes()[16:24]
+    return int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")
+
+
+@pytest.mark.parametrize(
+    ("ending", "beginning"),
+    [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")],
+)
+def test_the_ending_decides_the_format(
+    tmp_path: Path, ending: str, beginning: bytes
+) -> None:
+    path = tmp_path / f"attention.{ending}"
+    draw_cross_attention(make_maps(("▁Let's", "▁go", "!"), ("▁¡", "Vamos", "!")), path)
+    assert path.read_bytes().startswith(beginning)
+
+
+def test_the_toy_models_attention_can_be_drawn(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    maps = attention_maps(Translator.load(model_folder), "Good morning!")
+    draw_cross_attention(maps, tmp_path / "attention.png")
+    assert (tmp_path / "attention.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param(("▁日本", "語", "🙂", "▁и", "\u0301"), id="other-scripts"),
+        pytest.param(("$$", "$x^$", "$\\frac$", "_", "^"), id="mathematics"),
+        pytest.param(("", " ", "<0x0A>", "%s", "{}"), id="odd-pieces"),
+    ],
+)
+def test_any_piece_can_be_drawn_without_a_warning(
+    tmp_path: Path, pieces: tuple[str, ...]
+) -> None:
+    draw_cross_attention(make_maps(pieces, pieces[::-1]), tmp_path / "attention.png")
+    assert (tmp_path / "attention.png").exists()
+
+
+def test_our_own_signs_are_in_the_font() -> None:
+    from matplotlib.font_manager import findfont, get_font
+
+    known = get_font(findfont("DejaVu Sans")).get_charmap()
+    assert {ord(sign) for sign in (BEGIN_SIGN, END_SIGN, "▁")} <= set(known)
+
+
+def test_more_words_make_a_larger_picture(tmp_path: Path) -> None:
+    sizes = []
+    for words in (1, 12, 25):
+        pieces = tuple(f"▁word{n}" for n in range(words))
+        draw_cross_attention(make_maps(pieces, pieces, 1, 1), tmp_path / "a.png")
+        sizes.append(size(tmp_path / "a.png"))
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_a_single_head_and_a_single_row_can_be_drawn(tmp_path: Path) -> None:
+    draw_cross_attention(make_maps((), (), layers=1, heads=1), tmp_path / "a.png")
+    assert (tmp_path / "a.png").exists()
+
+
+def test_the_sharpest_layer_is_the_least_spread_out() -> None:
+    uniform = torch.full((2, 4, 5), 1 / 5)
+    leaning = torch.tensor([0.6, 0.1, 0.1, 0.1, 0.1]).expand(2, 4, 5)
+    pointing = torch.eye(5)[:4].expand(2, 4, 5)
+    assert sharpest_layer(torch.stack([uniform, leaning, pointing])) == 2
+    assert sharpest_layer(torch.stack([pointing, uniform, leaning])) == 0
+    assert sharpest_layer(torch.stack([uniform, leaning])) == 1
+
+
+def test_heads_that_point_apart_are_not_sharp_together() -> None:
+    apart = torch.stack([torch.eye(4).roll(head, 1) for head in range(4)])
+    together = torch.tensor([0.7, 0.1, 0.1, 0.1]).expand(4, 4, 4)
+    assert sharpest_layer(torch.stack([apart, together])) == 1
+
+
+def test_missing_matplotlib_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError) as raised:
+        draw_cross_attention(make_maps(("a",), ("b",)), tmp_path / "a.png")
+    assert str(raised.value) == (
+        "drawing needs the package 'matplotlib', which is not installed: "
+        "pip install 'dragoman[inspection]'"
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,64 @@
+import torch
+
+from dragoman.config import Config
+from dragoman.data.batching import Batch
+from dragoman.model.transformer import Transformer
+from dragoman.model.weights import count_parameters, get_weights
+from dragoman.model_folder import SavedModel, build_for
+from dragoman.training.batch_source import BatchSource
+from dragoman.training.preparation import Prepared
+from dragoman.training.probe import measure_cost, peak_memory
+
+
+def dropping(saved: SavedModel) -> tuple[Config, Transformer]:
+    """Give a model whose forward passes draw random numbers."""
+    config = saved.config.with_settings(
+        {"model.dropout": 0.3, "model.attention_dropout": 0.1}
+    )
+    return config, build_for(config, saved.tokenizers)
+
+
+def probe(prepared: Prepared, config: Config) -> Batch:
+    return BatchSource(prepared.store, prepared.tokenizers, config).probe()
+
+
+def test_measuring_leaves_weights_gradients_and_randomness_untouched(
+    prepared: Prepared, saved: SavedModel
+) -> None:
+    config, model = dropping(saved)
+    weights = {name: w.clone() for name, w in get_weights(model).items()}
+    random_state = torch.get_rng_state()
+    measure_cost(model, probe(prepared, config), config.training.batch_tokens)
+    assert torch.equal(torch.get_rng_state(), random_state)
+    for name, weight in get_weights(model).items():
+        assert torch.equal(weight, weights[name])
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_what_follows_is_as_if_nothing_had_been_measured(
+    prepared: Prepared, saved: SavedModel
+) -> None:
+    config, model = dropping(saved)
+    batch = probe(prepared, config)
+    model.train()
+    torch.manual_seed(7)
+    expected = model(batch.source, batch.target_in)
+    torch.manual_seed(7)
+    measure_cost(model, batch, config.training.batch_tokens)
+    assert torch.equal(model(batch.source, batch.target_in), expected)
+
+
+def test_it_costs_time_and_at_least_the_memory_of_the_weights(
+    prepared: Prepared, saved: SavedModel
+) -> None:
+    config, model = dropping(saved)
+    before = peak_memory()
+    cost = measure_cost(model, probe(prepared, config), config.training.batch_tokens)
+    assert 0 < cost.seconds_per_token < 60
+    assert cost.memory_bytes >= before + 16 * count_parameters(model)
+
+
+def test_peak_memory_is_in_bytes_and_never_falls() -> None:
+    before = peak_memory()
+    torch.ones(2**22)
+    assert peak_memory() >= before > 2**24

@@ -1,0 +1,95 @@
+import pytest
+
+from dragoman.config import load_preset
+from dragoman.errors import ConfigError
+from dragoman.training.recipe import (
+    FEW_PAIRS,
+    MANY_PAIRS,
+    choose_recipe,
+    dropout_for,
+)
+
+
+@pytest.mark.parametrize("preset", ["tiny", "small", "base", "big", "fast"])
+def test_a_preset_that_is_asked_for_is_taken_as_it_is(preset: str) -> None:
+    recipe = choose_recipe(preset, 5, 10, {})
+    assert (recipe.preset, recipe.why) == (preset, "as asked")
+    assert recipe.config == load_preset(preset)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "preset"),
+    [
+        (0, "tiny"),
+        (FEW_PAIRS - 1, "tiny"),
+        (FEW_PAIRS, "small"),
+        (MANY_PAIRS - 1, "small"),
+        (MANY_PAIRS, "base"),
+    ],
+)
+def test_without_a_budget_the_corpus_decides(pairs: int, preset: str) -> None:
+    recipe = choose_recipe(None, None, pairs, {})
+    assert recipe.preset == preset
+    assert recipe.config == load_preset(preset)
+    assert f"{pairs:,} pairs" in recipe.why
+
+
+@pytest.mark.parametrize("pairs", [0, 400, 120_000, 5_000_000])
+def test_minutes_ask_for_the_fast_preset_and_fitting_dropout(pairs: int) -> None:
+    recipe = choose_recipe(None, 5, pairs, {})
+    assert recipe.preset == "fast"
+    dropout = recipe.config.model.dropout
+    expected = load_preset("fast").with_settings({"model.dropout": dropout})
+    assert recipe.config == expected
+    assert "5 minutes" in recipe.why
+    assert recipe.why.endswith(f"dropout {dropout:g}")
+
+
+def test_more_passes_never_call_for_less_dropout() -> None:
+    passes = [2.0**power for power in range(-6, 12)]
+    dropouts = [dropout_for(number) for number in passes]
+    assert dropouts == sorted(dropouts)
+    assert dropouts[0] == 0
+    assert 0 < dropouts[-1] < 1
+
+
+def test_more_minutes_or_fewer_pairs_never_call_for_less_dropout() -> None:
+    def dropout(minutes: float, pairs: int) -> float:
+        return choose_recipe(None, minutes, pairs, {}).config.model.dropout
+
+    by_minutes = [dropout(minutes, 100_000) for minutes in (0.5, 5, 20, 60, 600)]
+    assert by_minutes == sorted(by_minutes)
+    by_pairs = [dropout(5, pairs) for pairs in (10**6, 10**5, 10**4, 10**3)]
+    assert by_pairs == sorted(by_pairs)
+
+
+@pytest.mark.parametrize(
+    ("preset", "minutes"), [("base", None), (None, 5), (None, None)]
+)
+def test_settings_have_the_last_word(preset: str | None, minutes: float | None) -> None:
+    settings = {"model.dropout": 0.77, "model.d_ff": 99}
+    model = choose_recipe(preset, minutes, 1000, settings).config.model
+    assert (model.dropout, model.d_ff) == (0.77, 99)
+
+
+def test_every_reason_is_one_line() -> None:
+    for minutes in (None, 5):
+        for pairs in (0, FEW_PAIRS, MANY_PAIRS):
+            why = choose_recipe(None, minutes, pairs, {}).why
+            assert why
+            assert "\n" not in why
+
+
+def test_an_unknown_preset_is_told_the_known_ones() -> None:
+    with pytest.raises(ConfigError) as raised:
+        choose_recipe("huge", None, 1000, {})
+    assert str(raised.value) == (
+        "there is no preset 'huge': choose one of tiny, small, base, big, fast"
+    )
+
+
+def test_learned_positions_must_reach_the_longest_sentence() -> None:
+    settings = {"model.positions": "learned", "model.max_positions": 307}
+    assert choose_recipe("tiny", None, 0, settings).config.model.max_positions == 307
+    with pytest.raises(ConfigError, match=r"= 306 learned .* set at least 307, or"):
+        choose_recipe("tiny", None, 0, settings | {"model.max_positions": 306})
