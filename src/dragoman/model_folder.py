@@ -100,9 +100,13 @@ def load_model(folder: Path) -> SavedModel:
     )
 
 
-def is_model(folder: Path) -> bool:
-    """Say whether a model was saved here, whole or not."""
-    return (folder / CHECKSUMS).is_file()
+def is_whole(folder: Path) -> bool:
+    """Say whether a model was saved here, and is as it was saved."""
+    try:
+        check_folder(folder)
+    except ModelFolderError:
+        return False
+    return True
 
 
 def check_folder(folder: Path) -> None:
@@ -111,7 +115,7 @@ def check_folder(folder: Path) -> None:
         raise ModelFolderError(
             f"there is no model folder {folder}: `dragoman train {folder}` makes one"
         )
-    if not is_model(folder):
+    if not (folder / CHECKSUMS).is_file():
         raise ModelFolderError(_why_unfinished(folder))
     names = []
     for line in (folder / CHECKSUMS).read_text("utf-8", "replace").splitlines():

@@ -86,6 +86,26 @@ def test_input_is_answered_as_it_comes(model_folder: Path) -> None:
         assert process.wait(60) == 0
 
 
+def test_a_reader_that_leaves_early_is_no_error(model_folder: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "dragoman", "translate", str(model_folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"Good morning!\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()  # as `head -1` does, while more may still come in
+        process.stdin.write(b"Good morning!\n")
+        process.stdin.flush()
+        assert process.wait(60) == 0
+        assert process.stderr.read() == b""
+
+
 def test_bytes_that_are_not_utf8_are_said_and_kept_in_line(model_folder: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "dragoman", "translate", str(model_folder)],

@@ -167,3 +167,12 @@ def test_reading_leaves_the_randomness_of_others_alone(source: BatchSource) -> N
     more_than_an_epoch(source)
     assert torch.equal(torch.get_rng_state(), before[0])
     assert numpy_keys() == before[1]
+
+
+def test_no_reader_outlives_its_batches(source: BatchSource) -> None:
+    before = threading.active_count()
+    batches = source.batches(Position(0, 0))
+    next(batches)
+    assert threading.active_count() == before + 1
+    batches.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == before

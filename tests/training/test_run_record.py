@@ -13,11 +13,17 @@ from dragoman.training.run_record import (
     RunRecord,
     changed_settings,
     read_record,
-    refuse_other_run,
+    refuse_other_data,
+    refuse_other_settings,
 )
 
 FOLDER = Path("runs/m")
 RECORD = RunRecord(load_preset("tiny"), "0123abcd", Budget(steps=100))
+
+
+def refuse_other_run(folder: Path, earlier: RunRecord, now: RunRecord) -> None:
+    refuse_other_settings(folder, earlier.config, now.config)
+    refuse_other_data(folder, earlier.data_fingerprint, now.data_fingerprint)
 
 
 def with_settings(settings: dict[str, Any]) -> RunRecord:

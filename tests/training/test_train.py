@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 import dragoman
 from dragoman import durable
 from dragoman.errors import ConfigError, CorpusError, TrainingError
+from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer, Update
 from dragoman.training.train import TrainingResult, train
 
@@ -253,6 +254,8 @@ def test_other_data_does_not_continue_a_run(
     tmp_path: Path,
 ) -> None:
     run(tmp_path / "m", steps=2, valid=False)
+    prepared = tmp_path / "m" / "prepared" / "train" / "source.tokens"
+    before = durable.sha256(prepared)
     source = tmp_path / "changed.en"
     lines = corpus.train_source.read_text("utf-8").splitlines(keepends=True)
     source.write_text("".join(lines[1:] + lines[:1]), "utf-8")
@@ -266,6 +269,36 @@ def test_other_data_does_not_continue_a_run(
             settings=SMALL,
             quiet=True,
         )
+    assert durable.sha256(prepared) == before, "what the run learns from is unharmed"
+    assert run(tmp_path / "m", steps=4, valid=False).steps == 4
+
+
+def test_a_touched_corpus_with_the_same_text_goes_on(
+    run: Runner, corpus: Any, tmp_path: Path
+) -> None:
+    run(tmp_path / "m", steps=2)
+    corpus.train_source.touch()
+    assert run(tmp_path / "m", steps=4).steps == 4
+    assert not (tmp_path / "m" / "prepared.new").exists()
+
+
+def test_two_runs_in_one_folder_do_not_harm_each_other(
+    run: Runner, tmp_path: Path
+) -> None:
+    with (
+        only_run_in(tmp_path / "m"),
+        pytest.raises(TrainingError, match="another run is at work in"),
+    ):
+        run(tmp_path / "m", steps=2)
+    assert run(tmp_path / "m", steps=2).steps == 2
+
+
+def test_a_damaged_model_is_finished_again(run: Runner, tmp_path: Path) -> None:
+    run(tmp_path / "m", steps=2)
+    before = durable.sha256(tmp_path / "m" / "model.safetensors")
+    (tmp_path / "m" / "model.safetensors").unlink()
+    run(tmp_path / "m", steps=2)
+    assert durable.sha256(tmp_path / "m" / "model.safetensors") == before
 
 
 def test_tsv_without_validation_and_separate_vocabularies(

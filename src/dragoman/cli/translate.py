@@ -1,9 +1,10 @@
 """`dragoman translate`: sentences in, translations out, line for line."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from dragoman.cli.parsers import (
     Subparsers,
@@ -56,13 +57,18 @@ def run(options: argparse.Namespace) -> int:
     translator = Translator.load(options.model, options.device)
     done = 0
     given = [options.sentences] if options.sentences else None
-    chunks = given or arriving_lines(sys.stdin.buffer)
+    chunks = given or arriving_lines(_standard_input())
     for lines in chunks:
         for line in _answer(translator, lines, options, done):
             sys.stdout.buffer.write(line.encode("utf-8") + b"\n")
         sys.stdout.buffer.flush()
         done += len(lines)
     return 0
+
+
+def _standard_input() -> BinaryIO:
+    """Open standard input anew: Python cannot end while a thread reads `sys.stdin`."""
+    return os.fdopen(0, "rb", closefd=False)
 
 
 def set_threads(threads: int | None) -> None:

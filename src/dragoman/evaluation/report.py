@@ -11,6 +11,7 @@ from dragoman.errors import EvaluationError
 from dragoman.evaluation.breakdown import LengthBucket, breakdown_table, by_length
 from dragoman.evaluation.metrics import Scores, score
 from dragoman.evaluation.significance import Comparison, compare
+from dragoman.model_folder import check_folder
 from dragoman.text.corpus import read_lines
 from dragoman.translator import Translator
 
@@ -69,6 +70,9 @@ def evaluate(
     progress: bool = False,
 ) -> EvaluationReport:
     """Score a model folder on a test set, and compare it with another if given."""
+    for folder in (model, against):
+        if folder is not None:
+            check_folder(Path(folder))  # before the first of them takes its time
     sources, references = _read(Path(source), Path(reference))
     translations = _translate(model, sources, beam_size, device, progress)
     others = None

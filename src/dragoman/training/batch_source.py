@@ -59,6 +59,7 @@ class BatchSource:
                 yield item
         finally:
             stop.set()
+            reader.join()  # a thread inside torch when Python ends would abort it
 
     def probe(self) -> Batch:
         """Give the first batch, or as many of its rows as a quick trial takes."""

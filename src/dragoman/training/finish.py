@@ -36,7 +36,7 @@ def finish(
     languages = guess_languages(corpus)
     files = [str(path) for path in (corpus.source, corpus.target) if path is not None]
     card = Card(
-        name=folder.name,
+        name=folder.resolve().name,
         languages=languages,
         config=config,
         parameters=count_parameters(trainer.model),

@@ -88,6 +88,17 @@ def prepare(
     return made
 
 
+def open_prepared(
+    folder: Path,
+    corpora: Sequence[Corpus],
+    valid: Corpus | None,
+    config: Config,
+    tokenizers: TokenizerPair | None = None,
+) -> Prepared | None:
+    """Open what was prepared from these very files and settings, or give nothing."""
+    return _open(folder, describe_request(corpora, valid, config, tokenizers), config)
+
+
 def _silence(_label: str, _done: int, _total: int | None) -> None:
     """Report nothing."""
 

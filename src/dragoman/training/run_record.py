@@ -66,16 +66,20 @@ def read_record(folder: Path) -> RunRecord | None:
         ) from error
 
 
-def refuse_other_run(folder: Path, earlier: RunRecord, now: RunRecord) -> None:
-    """Say in one line why this command does not continue the run in the folder."""
-    changes = changed_settings(earlier.config, now.config)
+def refuse_other_settings(folder: Path, earlier: Config, now: Config) -> None:
+    """Say in one line which setting keeps this command from continuing the run."""
+    changes = changed_settings(earlier, now)
     if changes:
         name, old, new = changes[0]
         raise TrainingError(
             f"{folder} holds a run with {name} = {old}, and this command says {new}: "
             "give the same settings to go on, or another folder for another run"
         )
-    if earlier.data_fingerprint != now.data_fingerprint:
+
+
+def refuse_other_data(folder: Path, earlier: str, now: str) -> None:
+    """Say in one line that the run in the folder learned from something else."""
+    if earlier != now:
         raise TrainingError(
             f"{folder} holds a run on other data (the corpus has changed since): "
             "restore the corpus to go on, or give another folder for another run"

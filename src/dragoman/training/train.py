@@ -1,6 +1,7 @@
 """Two text files in, a translator out: the main job from beginning to end."""
 
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Mapping
@@ -11,11 +12,11 @@ from typing import Any
 import torch
 
 from dragoman.config import Config
-from dragoman.errors import ConfigError
+from dragoman.errors import ConfigError, TrainingError
 from dragoman.model.device import choose_device
 from dragoman.model.transformer import Transformer
 from dragoman.model.weights import count_parameters
-from dragoman.model_folder import build_for, is_model
+from dragoman.model_folder import build_for, is_whole
 from dragoman.text.corpus import Corpus
 from dragoman.text.lines import capped_lines
 from dragoman.training.batch_source import BatchSource
@@ -23,14 +24,20 @@ from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.finish import finish
 from dragoman.training.interruption import Interruption
+from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.optimizer import Optimizer
-from dragoman.training.preparation import Prepared, prepare
+from dragoman.training.preparation import Prepared, open_prepared, prepare
 from dragoman.training.probe import measure_cost
 from dragoman.training.progress import PreparationBar, ProgressBar, duration
 from dragoman.training.recipe import choose_recipe
-from dragoman.training.run_record import RunRecord, read_record, refuse_other_run
+from dragoman.training.run_record import (
+    RunRecord,
+    read_record,
+    refuse_other_data,
+    refuse_other_settings,
+)
 from dragoman.training.schedule import Schedule
 from dragoman.training.validation import Validation, Validator
 
@@ -98,7 +105,8 @@ def train(
     )
     progress = ProgressBar(quiet=quiet)
     try:
-        return _carry_out(request, progress)
+        with only_run_in(request.folder):
+            return _carry_out(request, progress)
     finally:
         progress.close()
 
@@ -115,16 +123,16 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         budget = Budget(steps=config.training.max_steps)
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
-    prepared = _prepare(request, config, progress)
-    record = RunRecord(config, prepared.store.fingerprint, budget)
     earlier = read_record(request.folder)
     if earlier is not None:
-        refuse_other_run(request.folder, earlier, record)
-        if earlier.finished and earlier.budget == budget and is_model(request.folder):
-            progress.say(f"{request.folder} is trained: give a larger budget to go on")
-            return TrainingResult(
-                request.folder, Ending.BUDGET, earlier.steps, earlier.seconds, None
-            )
+        refuse_other_settings(request.folder, earlier.config, config)
+    prepared = _prepare(request, config, earlier)
+    record = RunRecord(config, prepared.store.fingerprint, budget)
+    if earlier is not None and _is_done(request.folder, earlier, budget):
+        progress.say(f"{request.folder} is trained: give a larger budget to go on")
+        return TrainingResult(
+            request.folder, Ending.BUDGET, earlier.steps, earlier.seconds, None
+        )
 
     torch.manual_seed(config.training.seed)
     model = build_for(config, prepared.tokenizers).to(request.device)
@@ -151,13 +159,17 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     return TrainingResult(request.folder, ending, state.step, state.seconds, validation)
 
 
+def _is_done(folder: Path, earlier: RunRecord, budget: Budget) -> bool:
+    return earlier.finished and earlier.budget == budget and is_whole(folder)
+
+
 def _choose_settings(request: Request, progress: ProgressBar) -> Config:
     earlier = read_record(request.folder)
     if earlier is not None and request.preset is None:
         progress.say("settings as before in this folder")
         return earlier.config.with_settings(request.settings)
     pairs = 0
-    if request.preset is None:
+    if request.preset is None and request.corpus.source.is_file():
         pairs = sum(1 for _ in capped_lines(request.corpus.source))
     recipe = choose_recipe(
         request.preset, request.budget.minutes, pairs, request.settings
@@ -166,16 +178,29 @@ def _choose_settings(request: Request, progress: ProgressBar) -> Config:
     return recipe.config
 
 
-def _prepare(request: Request, config: Config, progress: ProgressBar) -> Prepared:
-    request.folder.mkdir(parents=True, exist_ok=True)
+def _prepare(request: Request, config: Config, earlier: RunRecord | None) -> Prepared:
+    """Prepare the corpus, or open it; an earlier run's data is never overwritten."""
+    place, corpora = request.folder / "prepared", [request.corpus]
+    found = open_prepared(place, corpora, request.valid, config)
+    if found is not None:
+        return found
+    beside = place if earlier is None else request.folder / "prepared.new"
     with PreparationBar(quiet=request.quiet) as bar:
-        return prepare(
-            request.folder / "prepared",
-            [request.corpus],
-            request.valid,
-            config,
-            progress=bar.show,
+        made = prepare(beside, corpora, request.valid, config, progress=bar.show)
+    if earlier is None:
+        return made
+    try:
+        refuse_other_data(
+            request.folder, earlier.data_fingerprint, made.store.fingerprint
         )
+    except TrainingError:
+        shutil.rmtree(beside)
+        raise
+    shutil.rmtree(place, ignore_errors=True)
+    beside.rename(place)
+    moved = open_prepared(place, corpora, request.valid, config)
+    assert moved is not None, "what was just prepared can be opened"
+    return moved
 
 
 def _assemble(
