@@ -9,7 +9,7 @@ from torch import Tensor
 from dragoman.errors import MissingExtraError
 from dragoman.inspection.attention_maps import AttentionMaps
 
-COLOURS = "cividis"  # reads the same to colour-blind eyes, and in grey
+COLOURS = "Blues"  # white is nothing: reads in print, in grey, to colour-blind eyes
 
 
 def draw_cross_attention(maps: AttentionMaps, path: Path) -> None:
@@ -50,7 +50,8 @@ def sharpest_layer(cross: Tensor) -> int:
 def _draw_large(figure: Any, maps: AttentionMaps, layer: int) -> None:  # noqa: ANN401
     axes = figure.subplots()
     weights = maps.cross[layer].mean(dim=0).numpy()
-    axes.imshow(weights, cmap=COLOURS, vmin=0, vmax=1, aspect="auto")
+    most = weights.max()
+    axes.imshow(weights, cmap=COLOURS, vmin=0, vmax=most, aspect="auto")
     columns, rows = range(len(maps.source)), range(len(maps.target_out))
     # Dollars in a sentence are dollars, not mathematics.
     axes.set_xticks(columns, maps.source, rotation=45, ha="left", parse_math=False)
@@ -60,7 +61,7 @@ def _draw_large(figure: Any, maps: AttentionMaps, layer: int) -> None:  # noqa: 
     for row, line in enumerate(weights):
         for column, weight in enumerate(line):
             if weight >= 0.095:
-                colour = "black" if weight > 0.5 else "white"
+                colour = "white" if weight > 0.6 * most else "black"
                 axes.text(
                     column,
                     row,

@@ -23,7 +23,7 @@ from dragoman.model.attention import (
 from dragoman.text.normalization import normalize
 from dragoman.translator import Translator
 
-END_SIGN = "■"  # both are in the font that pictures are drawn with
+END_SIGN = "●"  # both are in the font that pictures are drawn with
 BEGIN_SIGN = "▶"
 
 

@@ -15,12 +15,12 @@ from dragoman.config import Config
 from dragoman.errors import ConfigError, TrainingError
 from dragoman.model.device import choose_device
 from dragoman.model.transformer import Transformer
-from dragoman.model.weights import count_parameters
 from dragoman.model_folder import build_for, is_whole
 from dragoman.text.corpus import Corpus
 from dragoman.text.lines import capped_lines
 from dragoman.training.batch_source import BatchSource
 from dragoman.training.budget import Budget
+from dragoman.training.check import check_table
 from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.finish import finish
 from dragoman.training.interruption import Interruption
@@ -29,8 +29,7 @@ from dragoman.training.loop import Ending, Trainer
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.preparation import Prepared, open_prepared, prepare
-from dragoman.training.probe import measure_cost
-from dragoman.training.progress import PreparationBar, ProgressBar, duration
+from dragoman.training.progress import PreparationBar, ProgressBar
 from dragoman.training.recipe import choose_recipe
 from dragoman.training.run_record import (
     RunRecord,
@@ -219,7 +218,7 @@ def _assemble(
         request.folder / "checkpoints", keep=max(2, settings.average_last)
     )
     newest = checkpoints.latest()
-    _show_check(prepared, model, source, config, progress)
+    progress.say(check_table(prepared, model, source, config))
     trainer = Trainer(
         model=model,
         optimizer=Optimizer(model, settings),
@@ -242,27 +241,6 @@ def _assemble(
         trainer.restore(newest)
         progress.say(f"going on after update {newest.step:,}")
     return trainer
-
-
-def _show_check(
-    prepared: Prepared,
-    model: Transformer,
-    source: BatchSource,
-    config: Config,
-    progress: ProgressBar,
-) -> None:
-    """Show what the data is and what training will cost, before the first update."""
-    report = prepared.report
-    cost = measure_cost(model, source.probe(), config.training.batch_tokens)
-    epoch = cost.seconds_per_token * (report.target_tokens + report.kept)
-    rows = [
-        ("model", f"{count_parameters(model):,} parameters"),
-        ("estimated memory", f"{cost.memory_bytes / 2**30:.1f} GiB"),
-        ("estimated time per epoch", duration(epoch)),
-    ]
-    if report.rejected:
-        rows.append(("dropped pairs are in", str(prepared.rejected)))
-    progress.say(report.table(rows))
 
 
 def _say_how_to_go_on(trainer: Trainer, progress: ProgressBar) -> None:
