@@ -13,9 +13,14 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-# An odd polynomial that drives singular values of (0, 1] close to 1 in few rounds.
-QUINTIC = (3.4445, -4.7750, 2.0315)
-ROUNDS = 5
+# Odd polynomials ax + bx³ + cx⁵, each of which leaves the least possible distance from
+# 1 on the interval that the one before it maps to, beginning with [0.01, 1]. After
+# these three, every singular value above a hundredth of the norm is within 0.27 of 1.
+POLYNOMIALS = (
+    (8.0877, -23.5963, 17.4255),
+    (3.6353, -2.7202, 0.5361),
+    (2.6620, -1.9775, 0.4526),
+)
 
 
 def orthogonalize(matrices: Tensor) -> Tensor:
@@ -23,8 +28,7 @@ def orthogonalize(matrices: Tensor) -> Tensor:
     tall = matrices.shape[-2] > matrices.shape[-1]
     x = matrices.mT if tall else matrices
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
-    a, b, c = QUINTIC
-    for _ in range(ROUNDS):
+    for a, b, c in POLYNOMIALS:
         gram = x @ x.mT
         polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
         x = torch.baddbmm(x, polynomial, x, beta=a)
