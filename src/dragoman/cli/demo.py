@@ -100,8 +100,13 @@ def run(options: argparse.Namespace) -> int:
     _title("Done")
     print(f"the model       {options.model}")
     print(f"its attention   {picture}")
-    print(f'go on           dragoman translate {options.model} "Good morning!"')
+    print(f'go on           {_command()} translate {options.model} "Good morning!"')
     return 0
+
+
+def _command() -> str:
+    """Name this command so that it can be typed again, found by the shell or not."""
+    return sys.argv[0] if Path(sys.argv[0]).name == "dragoman" else "dragoman"
 
 
 def _fetch(folder: Path) -> "CorpusFiles":
