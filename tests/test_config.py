@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from dragoman.config import PRESETS, Config, load_preset, parse_settings
+from dragoman.config import PRESETS, Config, load_preset, parse_settings, read_saved
 from dragoman.errors import ConfigError
 
 
@@ -107,3 +107,13 @@ def test_a_configuration_with_holes_is_refused() -> None:
     del values["model"]
     with pytest.raises(ConfigError, match="lacks the section 'model'"):
         Config.from_dict(values)
+
+
+def test_what_an_older_version_did_not_save_is_as_in_base() -> None:
+    config = load_preset("tiny")
+    values = config.to_dict()
+    del values["training"]["clip_norm"]
+    assert read_saved(values) == config
+    values["training"]["no_such"] = 1
+    with pytest.raises(ConfigError, match="no setting"):
+        read_saved(values)

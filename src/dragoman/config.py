@@ -210,6 +210,16 @@ def load_preset(name: str) -> Config:
     return Config.from_dict(values)
 
 
+def read_saved(values: Mapping[str, Any]) -> Config:
+    """Read settings that were saved; what an older version lacked is as in base."""
+    defaults = _read_preset("base")
+    filled = {
+        section: defaults.get(section, {}) | settings
+        for section, settings in values.items()
+    }
+    return Config.from_dict(filled)
+
+
 def parse_settings(assignments: Iterable[str]) -> dict[str, Any]:
     """Read `section.key=value` texts, the value written as in TOML or bare."""
     settings: dict[str, Any] = {}

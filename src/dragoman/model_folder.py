@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from dragoman import durable
-from dragoman.config import Config
+from dragoman.config import Config, read_saved
 from dragoman.errors import ConfigError, ModelFolderError, TokenizerError
 from dragoman.model.build import build_model
 from dragoman.model.transformer import Transformer
@@ -86,7 +86,7 @@ def load_model(folder: Path) -> SavedModel:
     check_folder(folder)
     description = _read_description(folder / CONFIG)
     try:
-        config = Config.from_dict(description["settings"])
+        config = read_saved(description["settings"])
         source_language, target_language = description["languages"]
         tokenizers = TokenizerPair.load(folder)
         model = build_for(config, tokenizers)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman import durable
-from dragoman.config import Config
+from dragoman.config import Config, read_saved
 from dragoman.errors import ConfigError, TrainingError
 from dragoman.training.budget import Budget
 
@@ -53,7 +53,7 @@ def read_record(folder: Path) -> RunRecord | None:
     try:
         plain = json.loads(path.read_text("utf-8"))
         return RunRecord(
-            config=Config.from_dict(plain["settings"]),
+            config=read_saved(plain["settings"]),
             data_fingerprint=plain["data"],
             budget=Budget(**plain["budget"]),
             finished=plain["finished"],
