@@ -11,6 +11,7 @@ def test_public_names_are_these() -> None:
         "DragomanError",
         "Translator",
         "evaluate",
+        "inspect",
         "load",
         "train",
     ]

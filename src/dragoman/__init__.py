@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["DragomanError", "Translator", "evaluate", "load", "train"]
+__all__ = ["DragomanError", "Translator", "evaluate", "inspect", "load", "train"]
 
 _HOMES = {
     "DragomanError": "errors",
     "Translator": "translator",
     "evaluate": "evaluation.report",
+    "inspect": "inspection.inspect",
     "load": "translator",
     "train": "training.train",
 }
@@ -25,6 +26,7 @@ _HOMES = {
 if TYPE_CHECKING:
     from dragoman.errors import DragomanError
     from dragoman.evaluation.report import evaluate
+    from dragoman.inspection.inspect import inspect
     from dragoman.training.train import train
     from dragoman.translator import Translator
 

@@ -7,6 +7,7 @@ DragomanError
 ├── ModelFolderError    a saved model that is missing, damaged or altered
 ├── TrainingError       a run that cannot start, go on or be saved
 ├── EvaluationError     translations and references that cannot be compared
+├── InspectionError     a place in a model that is not there to be looked at
 ├── FetchError          a public corpus that could not be fetched
 └── MissingExtraError   a feature whose optional package is not installed
 
@@ -40,6 +41,10 @@ class TrainingError(DragomanError):
 
 class EvaluationError(DragomanError):
     """Translations and references that cannot be compared."""
+
+
+class InspectionError(DragomanError):
+    """A place in a model that is not there to be looked at."""
 
 
 class FetchError(DragomanError):

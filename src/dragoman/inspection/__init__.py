@@ -1,1 +1,1 @@
-"""Looking inside a model while it works."""
+"""Looking inside a model while it works; `inspect.py` is the way in."""

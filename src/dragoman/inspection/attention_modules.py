@@ -1,0 +1,44 @@
+"""Where a model's attentions are, named by what they attend to."""
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.inspection.attention import Kind, Projections
+from dragoman.model.attention import MultiHeadAttention
+from dragoman.model.transformer import Transformer
+
+
+def attention_modules(model: nn.Module) -> dict[tuple[Kind, int], MultiHeadAttention]:
+    """Give every multi-head attention by kind and layer; none where there are none."""
+    if not isinstance(model, Transformer):
+        return {}
+    found: dict[tuple[Kind, int], MultiHeadAttention] = {}
+    for number, layer in enumerate(model.encoder.layers):
+        found["encoder", number] = _attention(layer, "self_attention")
+    for number, layer in enumerate(model.decoder.layers):
+        found["decoder", number] = _attention(layer, "self_attention")
+        found["cross", number] = _attention(layer, "cross_attention")
+    return found
+
+
+def _attention(layer: nn.Module, name: str) -> MultiHeadAttention:
+    module = layer.get_submodule(name)
+    assert isinstance(module, MultiHeadAttention)
+    return module
+
+
+def projections(module: MultiHeadAttention) -> Projections:
+    """Cut the joint matrices of an attention into W_Q, W_K, W_V and W_O by heads."""
+    weights = _plain(module.projections.weight).T.chunk(3, dim=1)
+    biases = _plain(module.projections.bias).chunk(3)
+    heads = module.num_heads
+    w_q, w_k, w_v = (
+        weight.unflatten(1, (heads, -1)).transpose(0, 1) for weight in weights
+    )
+    b_q, b_k, b_v = (bias.unflatten(0, (heads, -1)) for bias in biases)
+    w_o = _plain(module.output.weight).T.unflatten(0, (heads, -1))
+    return Projections(w_q, w_k, w_v, b_q, b_k, b_v, w_o, _plain(module.output.bias))
+
+
+def _plain(parameter: Tensor) -> Tensor:
+    return parameter.detach().to("cpu", torch.float32)

@@ -1,0 +1,205 @@
+"""One run of a model with known source and target, with all that happened inside.
+
+The model knows nothing of this: hooks see what goes in and out of its parts, and what
+it computes stays as it was.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
+from torch import Tensor, nn
+
+from dragoman.inspection.attention import Attention, Kind
+from dragoman.inspection.attention_modules import attention_modules, projections
+from dragoman.inspection.interventions import Intervention, intervening, recipe_for
+from dragoman.inspection.stream import Norm, Stack, Sublayer, SublayerName
+from dragoman.model.attention import combined_mask
+from dragoman.model.layers import Residual
+from dragoman.model.transformer import Transformer
+
+_SUBLAYERS: dict[Stack, tuple[tuple[SublayerName, str, str], ...]] = {
+    "encoder": (
+        ("self-attention", "self_attention", "around_attention"),
+        ("feed-forward", "feed_forward", "around_feed_forward"),
+    ),
+    "decoder": (
+        ("self-attention", "self_attention", "around_self_attention"),
+        ("cross-attention", "cross_attention", "around_cross_attention"),
+        ("feed-forward", "feed_forward", "around_feed_forward"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What was seen in one run; tensors are float32 on the CPU."""
+
+    logits: Tensor  # (target_length, vocabulary)
+    attentions: dict[tuple[Kind, int], Attention] = field(repr=False)
+    sublayers: tuple[Sublayer, ...] = field(repr=False)
+    embedded_source: Tensor | None = field(repr=False)  # (source_length, d_model)
+    embedded_target: Tensor | None = field(repr=False)
+    memory: Tensor | None = field(repr=False)  # the encoder's output
+
+
+def capture(
+    model: nn.Module,
+    source: Sequence[int],
+    target_in: Sequence[int],
+    interventions: Sequence[Intervention] = (),
+) -> Capture:
+    """Run a model on one pair of token sequences and keep everything.
+
+    `source` ends with END and `target_in` begins with BEGIN.
+    """
+    device = next(model.parameters()).device
+    tokens = torch.tensor([source], device=device)
+    targets = torch.tensor([target_in], device=device)
+    with (
+        torch.no_grad(),
+        evaluating(model),
+        intervening(model, interventions),
+        _watched(model) as seen,
+    ):
+        logits = _kept(model(tokens, targets))
+    if not isinstance(model, Transformer):
+        return Capture(logits, {}, (), None, None, None)
+    sublayers = (
+        *_sublayers(model, "encoder", seen),
+        *_sublayers(model, "decoder", seen),
+    )
+    memory = seen[model.encoder].output
+    attentions = {
+        (kind, layer): _attention(kind, layer, model, seen, sublayers, interventions)
+        for kind, layer in attention_modules(model)
+    }
+    return Capture(
+        logits=logits,
+        attentions=attentions,
+        sublayers=sublayers,
+        embedded_source=seen[model.embed_source].output,
+        embedded_target=seen[model.embed_target].output,
+        memory=memory,
+    )
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Without dropout, and afterwards as before: a trainer may be at work on it."""
+    was_training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was_training)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What went into a module and what came out, the batch of one taken away."""
+
+    inputs: tuple[Any, ...]
+    output: Tensor
+
+
+@contextmanager
+def _watched(model: nn.Module) -> Iterator[dict[nn.Module, _Seen]]:
+    """Note what goes through every module whose output is one tensor."""
+    seen: dict[nn.Module, _Seen] = {}
+
+    def note(module: nn.Module, inputs: tuple[Any, ...], output: object) -> None:
+        if isinstance(output, Tensor):
+            kept = tuple(_kept(x) if isinstance(x, Tensor) else x for x in inputs)
+            seen[module] = _Seen(kept, _kept(output))
+
+    with ExitStack() as hooks:
+        for module in model.modules():
+            hooks.callback(module.register_forward_hook(note).remove)
+        yield seen
+
+
+def _kept(tensor: Tensor) -> Tensor:
+    """Take away the batch of one; what the model goes on to overwrite is copied."""
+    first = tensor[0].detach()
+    if first.is_floating_point():
+        first = first.to("cpu", torch.float32, copy=True)
+    return first.cpu()
+
+
+def _sublayers(
+    model: Transformer, stack: Stack, seen: dict[nn.Module, _Seen]
+) -> Iterator[Sublayer]:
+    embed = model.embed_source if stack == "encoder" else model.embed_target
+    stream = seen[embed].output
+    layers = (model.encoder if stack == "encoder" else model.decoder).layers
+    for number, layer in enumerate(layers):
+        for name, module, around in _SUBLAYERS[stack]:
+            residual = layer.get_submodule(around)
+            assert isinstance(residual, Residual)
+            norm = _norm(residual.norm, seen)
+            written = seen[layer.get_submodule(module)].output
+            if residual.pre_norm:
+                read, after = norm.output, stream + written
+            else:
+                read, after = stream, norm.output
+            yield Sublayer(stack, number, name, stream, read, written, after, norm)
+            stream = after
+
+
+def _norm(module: nn.LayerNorm, seen: dict[nn.Module, _Seen]) -> Norm:
+    return Norm(
+        input=seen[module].inputs[0],
+        output=seen[module].output,
+        gamma=module.weight.detach().to("cpu", torch.float32),
+        beta=module.bias.detach().to("cpu", torch.float32),
+        epsilon=module.eps,
+    )
+
+
+def _attention(
+    kind: Kind,
+    layer: int,
+    model: Transformer,
+    seen: dict[nn.Module, _Seen],
+    sublayers: Sequence[Sublayer],
+    interventions: Sequence[Intervention],
+) -> Attention:
+    module = attention_modules(model)[kind, layer]
+    stack = "encoder" if kind == "encoder" else "decoder"
+    name = "cross-attention" if kind == "cross" else "self-attention"
+    sublayer = next(
+        s for s in sublayers if (s.stack, s.layer, s.name) == (stack, layer, name)
+    )
+    queries, keys, values, mask, causal = seen[module.attention].inputs
+    allowed = combined_mask(queries, mask, causal)
+    shape = (queries.shape[-2], keys.shape[-2])
+    if allowed is None:
+        allowed = torch.ones(shape, dtype=torch.bool)
+    memory = seen[model.encoder].output
+    return Attention(
+        kind=kind,
+        layer=layer,
+        read=sublayer.read,
+        attended=memory if kind == "cross" else sublayer.read,
+        queries=queries,
+        keys=keys,
+        values=values,
+        mask=allowed.expand(1, *shape)[0],
+        heads=seen[module.attention].output,
+        written=sublayer.written,
+        projections=projections(module),
+        recipe=recipe_for(interventions, kind, layer),
+    )
+
+
+def project(model: nn.Module, stream: Tensor) -> Tensor:
+    """Give the logits that a decoder stream (…, d_model) means if it ends here."""
+    assert isinstance(model, Transformer)
+    norm = model.decoder.norm
+    with torch.no_grad():
+        on_device = stream.to(model.output_weight)
+        return F.linear(norm(on_device), model.output_weight).to("cpu", torch.float32)

@@ -1,0 +1,159 @@
+"""Changes to how a model computes, made from outside and taken back afterwards."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from torch import Tensor, nn
+
+from dragoman.errors import InspectionError
+from dragoman.inspection.attention import PAPER, Kind, Recipe, ScoreEdit, attend
+from dragoman.inspection.attention_modules import attention_modules
+from dragoman.model.attention import ScaledDotProductAttention, combined_mask
+from dragoman.model.embeddings import Embed
+
+Part = Literal["scaling", "mask", "positions"]
+PARTS: tuple[Part, ...] = ("scaling", "mask", "positions")
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """A head that gives nothing."""
+
+    kind: Kind
+    layer: int
+    head: int
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """A head whose scores are divided by a number: above 1 it looks around more."""
+
+    kind: Kind
+    layer: int
+    head: int
+    temperature: float
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One score of a head, after scaling, set by hand."""
+
+    kind: Kind
+    layer: int
+    head: int
+    query: int
+    key: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Without:
+    """A model without √d_k, without masks, or without positions."""
+
+    part: Part
+
+
+Intervention = Ablation | Temperature | Edit | Without
+
+
+def recipe_for(interventions: Sequence[Intervention], kind: Kind, layer: int) -> Recipe:
+    """Put together how one attention is to be computed."""
+    recipe = PAPER
+    for intervention in interventions:
+        match intervention:
+            case Without("scaling"):
+                recipe = replace(recipe, scaling=False)
+            case Without("mask"):
+                recipe = replace(recipe, masking=False)
+            case Ablation(of, at, head) if (of, at) == (kind, layer):
+                recipe = replace(recipe, ablated=recipe.ablated | {head})
+            case Temperature(of, at, head, value) if (of, at) == (kind, layer):
+                others = tuple(pair for pair in recipe.temperatures if pair[0] != head)
+                recipe = replace(recipe, temperatures=(*others, (head, value)))
+            case Edit(of, at, head, query, key, value) if (of, at) == (kind, layer):
+                edit = ScoreEdit(head, query, key, value)
+                recipe = replace(recipe, edits=(*recipe.edits, edit))
+    return recipe
+
+
+def depends_on_place(interventions: Sequence[Intervention]) -> bool:
+    """Say whether cached steps would not do: they see neither place nor future."""
+    return any(
+        isinstance(intervention, Edit) or intervention == Without("mask")
+        for intervention in interventions
+    )
+
+
+@contextmanager
+def intervening(
+    model: nn.Module, interventions: Sequence[Intervention]
+) -> Iterator[None]:
+    """Let the model compute differently inside the block, and as before after it."""
+    with ExitStack() as hooks:
+        for (kind, layer), module in attention_modules(model).items():
+            recipe = recipe_for(interventions, kind, layer)
+            if recipe != PAPER:
+                core = module.attention
+                hooks.callback(core.register_forward_hook(_changed(recipe)).remove)
+        if Without("positions") in interventions:
+            for part in model.modules():
+                if isinstance(part, Embed):
+                    handle = part.positions.register_forward_hook(_nothing)
+                    hooks.callback(handle.remove)
+        yield
+
+
+def _changed(recipe: Recipe) -> Any:  # noqa: ANN401
+    """Make a hook that computes the heads a recipe touches by that recipe."""
+
+    def change(
+        module: ScaledDotProductAttention, inputs: tuple[Any, ...], output: Tensor
+    ) -> Tensor:
+        del module
+        queries, keys, values, mask, causal = inputs
+        allowed = combined_mask(queries, mask, causal)
+        outputs = attend(queries, keys, values, allowed, recipe).outputs
+        touched = _touched(recipe, queries.shape[1])
+        # The other heads keep what the fused kernel gave them, to the last bit.
+        changed = output.clone()
+        changed[:, touched] = outputs[:, touched]
+        return changed
+
+    return change
+
+
+def _touched(recipe: Recipe, num_heads: int) -> list[int]:
+    if not (recipe.scaling and recipe.masking):
+        return list(range(num_heads))
+    heads = set(recipe.ablated)
+    heads.update(head for head, _ in recipe.temperatures)
+    heads.update(edit.head for edit in recipe.edits)
+    return sorted(heads)
+
+
+def _nothing(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor:
+    del module, inputs
+    return output * 0
+
+
+def check_head(model: nn.Module, kind: str, layer: int, head: int) -> None:
+    """Refuse a head that the model does not have."""
+    modules = attention_modules(model)
+    kinds = sorted({of for of, _ in modules})
+    layers = sum(of == kind for of, _ in modules)
+    if kind not in kinds:
+        named = ", ".join(repr(name) for name in kinds) or "no attention at all"
+        raise InspectionError(
+            f"there is no attention of the kind {kind!r}: this model has {named}"
+        )
+    if not 0 <= layer < layers:
+        raise InspectionError(
+            f"there is no layer {layer}: {kind} attention has {layers}, counted from 0"
+        )
+    heads = next(iter(modules.values())).num_heads
+    if not 0 <= head < heads:
+        raise InspectionError(
+            f"there is no head {head}: each layer has {heads}, counted from 0"
+        )

@@ -1,0 +1,69 @@
+"""Translators small enough to be looked at in milliseconds."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.config import CHOICES
+from dragoman.inspection.inspection import Inspection, look
+from dragoman.model_folder import SavedModel, build_for
+from dragoman.translator import Translator
+
+SOURCE, TARGET = "Where is the train station?", "¿Dónde está la estación?"
+KINDS = list(
+    itertools.product(
+        CHOICES["model.kind"], CHOICES["model.norm"], CHOICES["model.positions"]
+    )
+)
+
+
+@pytest.fixture(scope="session")
+def toy(model_folder: Path) -> Translator:
+    """A translator of one layer that has learned a little; leave it as it is."""
+    return Translator.load(model_folder, "cpu")
+
+
+def make_translator(
+    toy: Translator, kind: str, norm: str, positions: str
+) -> Translator:
+    """Make a translator of two and three layers that knows nothing, and not evenly."""
+    config = toy.config.with_settings(
+        {
+            "model.kind": kind,
+            "model.norm": norm,
+            "model.positions": positions,
+            "model.num_encoder_layers": 2,
+            "model.num_decoder_layers": 3,
+            "model.dropout": 0.3,
+            "decoding.max_extra_tokens": 4,
+        }
+    )
+    torch.manual_seed(3)
+    model = build_for(config, toy.tokenizers).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return Translator(SavedModel(model, toy.tokenizers, config, ("en", "es")), "cpu")
+
+
+@pytest.fixture(scope="session", params=KINDS, ids="-".join)
+def translator(request: pytest.FixtureRequest, toy: Translator) -> Translator:
+    """A translator of every kind there is."""
+    return make_translator(toy, *request.param)
+
+
+@pytest.fixture(scope="session")
+def deep(toy: Translator) -> Translator:
+    """A translator of the paper's kind, two and three layers deep."""
+    return make_translator(toy, "transformer", "post", "sinusoidal")
+
+
+@pytest.fixture(scope="session")
+def seen(deep: Translator) -> Inspection:
+    """A sentence and a given translation of it, inspected."""
+    tokenizers = deep.tokenizers
+    return look(
+        deep, tokenizers.source.encode(SOURCE), tokenizers.target.encode(TARGET)
+    )

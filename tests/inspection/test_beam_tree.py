@@ -1,0 +1,116 @@
+import pytest
+
+from dragoman.decoding.length_penalty import length_penalty
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.inspection.beam_tree import (
+    BELOW,
+    CUT,
+    FINISHED,
+    KEPT,
+    OUT_OF_REACH,
+    BeamTree,
+    record_search,
+)
+from dragoman.special_tokens import BEGIN, END, PAD
+from dragoman.translator import Translator
+
+SENTENCES = ["Good morning!", "Where is the train station?", "I like tea.", "x"]
+
+
+def record(translator: Translator, sentence: str, beam_size: int) -> BeamTree:
+    return record_search(
+        translator.saved.model,
+        translator.config.decoding,
+        translator.tokenizers.target,
+        translator.tokenizers.source.encode(sentence),
+        beam_size,
+    )
+
+
+@pytest.mark.parametrize("beam_size", [1, 2, 5])
+def test_the_watched_search_finds_what_the_engine_finds(
+    toy: Translator, beam_size: int
+) -> None:
+    for sentence in SENTENCES:
+        assert_equals_the_engine(toy, sentence, beam_size)
+
+
+def test_so_it_does_with_every_kind_of_model(translator: Translator) -> None:
+    assert_equals_the_engine(translator, SENTENCES[0], 3)
+
+
+def assert_equals_the_engine(model: Translator, sentence: str, beam_size: int) -> None:
+    engine = PyTorchEngine(model.saved.model, model.config.decoding)
+    ids = model.tokenizers.source.encode(sentence)
+    [[expected]] = engine.translate([ids], beam_size=beam_size)
+    tree = record(model, sentence, beam_size)
+    assert tree.result == expected
+    path = tree.best_path
+    tokens = tuple(node.token for node in path)
+    assert tokens == (*expected.tokens, END)[: len(tokens)]
+    last = tree.nodes[tree.best]
+    assert last.fate == (FINISHED if expected.finished else CUT)
+    assert last.log_probability == expected.log_probability
+    assert last.score == expected.score
+    token_log_probabilities = tuple(node.token_log_probability for node in path)
+    assert token_log_probabilities == expected.token_log_probabilities
+
+
+@pytest.fixture(scope="module")
+def tree(toy: Translator) -> BeamTree:
+    return record(toy, "Where is the train station?", 4)
+
+
+def test_each_node_adds_up(tree: BeamTree) -> None:
+    root = tree.nodes[0]
+    assert (root.parent, root.step, root.token) == (None, 0, BEGIN)
+    for number, node in enumerate(tree.nodes[1:], 1):
+        assert node.number == number
+        assert node.parent is not None
+        parent = tree.nodes[node.parent]
+        assert parent.step == node.step - 1
+        assert parent.fate == KEPT
+        assert node.token not in (PAD, BEGIN)
+        total = parent.log_probability + node.token_log_probability
+        assert node.log_probability == total
+        assert node.score == total / length_penalty(node.step, tree.alpha)
+
+
+def test_each_step_is_ranked_and_the_beam_is_full_or_narrowed(tree: BeamTree) -> None:
+    finished = 0
+    for step in range(1, tree.num_steps + 1):
+        nodes = tree.at_step(step)
+        assert [node.rank for node in nodes] == list(range(1, len(nodes) + 1))
+        sums = [node.log_probability for node in nodes]
+        assert sums == sorted(sums, reverse=True)
+        free = tree.beam_size - finished
+        for node in nodes:
+            assert (node.fate == BELOW) == (node.rank > free)
+            assert node.fate in (KEPT, FINISHED, BELOW, CUT, OUT_OF_REACH)
+            assert node.fate != FINISHED or node.token == END
+            assert (node.fate == KEPT) == (node.number in tree.children)
+        finished += sum(node.fate == FINISHED for node in nodes)
+
+
+def test_a_hypothesis_out_of_reach_could_not_have_won(toy: Translator) -> None:
+    found = 0
+    longest = toy.config.decoding.max_extra_tokens
+    for sentence in SENTENCES:
+        tree = record(toy, sentence, 6)
+        source = toy.tokenizers.source.encode(sentence)
+        highest = length_penalty(len(source) + longest, tree.alpha)
+        best = tree.nodes[tree.best].score
+        for node in tree.nodes:
+            if node.fate == OUT_OF_REACH:
+                found += 1
+                assert node.log_probability / highest <= best
+            if node.fate == FINISHED:
+                assert node.score <= best
+    assert found
+
+
+def test_tokens_can_be_followed_through_the_tree(tree: BeamTree) -> None:
+    tokens = [node.token for node in tree.best_path]
+    assert tree.find(tokens) == tree.best_path
+    assert tree.find([*tokens[:2], PAD, *tokens[2:]]) == tree.best_path[:2]
+    assert tree.find([]) == ()
