@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.data.batching import make_batch, read_batch, split_evenly
+from dragoman.data.batching import make_batch, read_batch, share_out
 from dragoman.data.resegmentation import Resegmentation, SegmentationTable
 from dragoman.data.token_store import TokenStore, TokenStoreWriter
 from dragoman.special_tokens import BEGIN, END, PAD
@@ -91,12 +91,23 @@ def test_key_alone_decides_the_segmentation(store: TokenStore) -> None:
     assert len({str(read(1, 0, batch)) for batch in range(8)}) > 1
 
 
-@given(st.integers(1, 30), st.integers(1, 12))
-def test_parts_make_the_whole(size: int, parts: int) -> None:
+@given(st.integers(1, 30), st.integers(1, 5), st.integers(1, 12))
+def test_shares_and_parts_make_the_whole(size: int, processes: int, parts: int) -> None:
     indices = np.arange(size)
-    divided = split_evenly(indices, parts)
+    shares = share_out(indices, processes, parts)
+    assert len(shares) == processes
+    assert len({len(share) for share in shares}) == 1, "all take as many steps"
+    divided = [part for share in shares for part in share]
     assert np.concatenate(divided).tolist() == indices.tolist()
+    assert len(shares[0]) == min(parts, max(1, size // processes))
     sizes = [len(part) for part in divided]
-    assert len(sizes) == min(parts, size)
-    assert min(sizes) > 0
-    assert max(sizes) - min(sizes) <= 1
+    assert min(sizes) > 0 or size < processes
+    assert max(sizes) - min(sizes) <= 2
+
+
+def test_rows_without_targets_have_nothing_to_predict(store: TokenStore) -> None:
+    batch = read_batch(store, np.arange(3))
+    silent = batch.without_targets()
+    assert silent.num_target_tokens == 0
+    assert torch.equal(silent.source, batch.source)
+    assert torch.equal(silent.target_in, batch.target_in)

@@ -11,10 +11,12 @@ from dragoman.model_folder import SavedModel, load_model
 from dragoman.text.corpus import Corpus
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoints
+from dragoman.training.distributed import Processes
 from dragoman.training.finish import finish, guess_languages
 from dragoman.training.interruption import Interruption
 from dragoman.training.loop import Ending, Trainer
 from dragoman.training.metrics import MetricsLog
+from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.preparation import Prepared
 from dragoman.training.progress import ProgressBar
@@ -35,8 +37,11 @@ def trainer(
 ) -> Iterator[Trainer]:
     """A run at its end, as if it had been made in `tmp_path`."""
     settings = config.training
+    metrics = MetricsLog(tmp_path / "m.jsonl", resume_after=0, tensorboard=False)
     made = Trainer(
         model=saved.model,
+        objective=Objective(saved.model, settings),
+        processes=Processes(),
         optimizer=Optimizer(saved.model, settings),
         schedule=Schedule(settings, config.model.d_model, annealed=True),
         settings=settings,
@@ -45,12 +50,12 @@ def trainer(
         batches=lambda _: iter(()),
         validate=Validator.build(saved.model, prepared, config),
         checkpoints=Checkpoints(tmp_path / "checkpoints", keep=3),
-        metrics=MetricsLog(tmp_path / "m.jsonl", resume_after=0, tensorboard=False),
+        metrics=metrics,
         progress=ProgressBar(quiet=False),
         interruption=Interruption(),
     )
     yield made
-    made.metrics.close()
+    metrics.close()
 
 
 def save_checkpoint(trainer: Trainer, step: int, averaged: bool) -> dict[str, Tensor]:

@@ -6,8 +6,9 @@ from dragoman.model.transformer import Transformer
 from dragoman.model.weights import count_parameters, get_weights
 from dragoman.model_folder import SavedModel, build_for
 from dragoman.training.batch_source import BatchSource
+from dragoman.training.objective import Objective
 from dragoman.training.preparation import Prepared
-from dragoman.training.probe import measure_cost, peak_memory
+from dragoman.training.probe import Cost, measure_cost, peak_memory
 
 
 def dropping(saved: SavedModel) -> tuple[Config, Transformer]:
@@ -22,13 +23,18 @@ def probe(prepared: Prepared, config: Config) -> Batch:
     return BatchSource(prepared.store, prepared.tokenizers, config).probe()
 
 
+def measure(model: Transformer, batch: Batch, config: Config) -> Cost:
+    objective = Objective(model, config.training)
+    return measure_cost(objective, batch, config.training.batch_tokens)
+
+
 def test_measuring_leaves_weights_gradients_and_randomness_untouched(
     prepared: Prepared, saved: SavedModel
 ) -> None:
     config, model = dropping(saved)
     weights = {name: w.clone() for name, w in get_weights(model).items()}
     random_state = torch.get_rng_state()
-    measure_cost(model, probe(prepared, config), config.training.batch_tokens)
+    measure(model, probe(prepared, config), config)
     assert torch.equal(torch.get_rng_state(), random_state)
     for name, weight in get_weights(model).items():
         assert torch.equal(weight, weights[name])
@@ -44,7 +50,7 @@ def test_what_follows_is_as_if_nothing_had_been_measured(
     torch.manual_seed(7)
     expected = model(batch.source, batch.target_in)
     torch.manual_seed(7)
-    measure_cost(model, batch, config.training.batch_tokens)
+    measure(model, batch, config)
     assert torch.equal(model(batch.source, batch.target_in), expected)
 
 
@@ -53,7 +59,7 @@ def test_it_costs_time_and_at_least_the_memory_of_the_weights(
 ) -> None:
     config, model = dropping(saved)
     before = peak_memory()
-    cost = measure_cost(model, probe(prepared, config), config.training.batch_tokens)
+    cost = measure(model, probe(prepared, config), config)
     assert 0 < cost.seconds_per_token < 60
     assert cost.memory_bytes >= before + 16 * count_parameters(model)
 

@@ -60,10 +60,10 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, step: int, number: int) -> None:
     """Send this process a signal in the middle of an update."""
     update = Trainer._update
 
-    def signalled(self: Trainer, parts: Any) -> Update:
+    def signalled(self: Trainer, parts: Any, tokens: int) -> Update:
         if self.state.step + 1 == step:
             os.kill(os.getpid(), number)
-        return update(self, parts)
+        return update(self, parts, tokens)
 
     monkeypatch.setattr(Trainer, "_update", signalled)
 
@@ -116,10 +116,10 @@ def test_a_crash_without_warning_goes_on_from_the_last_checkpoint(
     run(tmp_path / "whole", steps=10)
     update = Trainer._update
 
-    def crashing(self: Trainer, parts: Any) -> Update:
+    def crashing(self: Trainer, parts: Any, tokens: int) -> Update:
         if self.state.step == 7:
             raise RuntimeError("power cut")
-        return update(self, parts)
+        return update(self, parts, tokens)
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "_update", crashing)

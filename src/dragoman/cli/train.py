@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if result.signal is not None:
         return 128 + result.signal
-    if not options.quiet:
+    if not options.quiet and result.rank == 0:
         print(
             f"{result.steps:,} updates, {result.ending.value}; the model is in "
             f"{result.folder}",

@@ -48,6 +48,11 @@ class Batch:
         places = self.source.numel() + self.target_out.numel()
         return 1 - (self.num_source_tokens + self.num_target_tokens) / places
 
+    def without_targets(self) -> Self:
+        """Give the same rows with nothing to predict: there is no loss in them."""
+        nothing = torch.full_like(self.target_out, PAD)
+        return type(self)(self.source, self.target_in, nothing)
+
     def to(self, device: torch.device | str) -> Self:
         """Move to a device."""
         return type(self)(
@@ -99,9 +104,15 @@ def _padded(rows: Ragged) -> NDArray[np.int64]:
     return rows.padded(PAD, int(rows.lengths.max(initial=0)) + 1)
 
 
-def split_evenly(
-    indices: NDArray[np.integer[Any]], parts: int
-) -> list[NDArray[np.integer[Any]]]:
-    """Divide a batch into at most `parts` parts of like size, none of them empty."""
+def share_out(
+    indices: NDArray[np.integer[Any]], processes: int, parts: int
+) -> list[list[NDArray[np.integer[Any]]]]:
+    """Divide a batch among processes, and each share into parts, all of like size.
+
+    There are at most `parts` parts, and as many for each process. None is empty, unless
+    there are fewer rows than processes.
+    """
     assert parts > 0, "a batch has at least one part"
-    return np.array_split(indices, min(parts, len(indices)))
+    shares = np.array_split(indices, processes)
+    rows = min(len(share) for share in shares)
+    return [np.array_split(share, min(parts, max(1, rows))) for share in shares]

@@ -3,17 +3,21 @@
 import queue
 import threading
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from dragoman.config import Config
-from dragoman.data.batching import Batch, read_batch, split_evenly
+from dragoman.data.batching import Batch, read_batch, share_out
 from dragoman.data.resegmentation import Resegmentation, SegmentationTable
 from dragoman.data.sampler import Position, Sampler
 from dragoman.data.token_store import TokenStore
 from dragoman.text.subword_sampling import segmentations
 from dragoman.text.tokenizer import Tokenizer
 from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.training.distributed import Processes
 
 SPELLINGS = 32  # ways to spell each subword that sampling chooses from
 READ_AHEAD = 8
@@ -24,7 +28,7 @@ Ready = queue.Queue[Delivery | BaseException]
 
 
 class BatchSource:
-    """Reads updates from a store; an update may be divided into parts."""
+    """Reads a process's share of each update, which may be divided into parts."""
 
     def __init__(
         self,
@@ -32,12 +36,14 @@ class BatchSource:
         tokenizers: TokenizerPair,
         config: Config,
         device: torch.device | str = "cpu",
+        processes: Processes | None = None,
     ) -> None:
         training = config.training
         self.store = store
         self.device = torch.device(device)
         self.seed = training.seed
         self.parts = training.accumulate
+        self.processes = processes or Processes()
         self.sampler = Sampler(
             store, batch_tokens=training.batch_tokens, seed=training.seed
         )
@@ -80,19 +86,31 @@ class BatchSource:
 
     def read(self, start: Position) -> Iterator[Delivery]:
         """Yield the same, reading each update when it is asked for."""
-        position = start
+        position, rank = start, self.processes.rank
         for indices, after in self.sampler.batches(start):
+            own = share_out(indices, self.processes.count, self.parts)[rank]
             parts = [
-                read_batch(
-                    self.store,
-                    part,
-                    self.spellings,
-                    (self.seed, position.epoch, position.batch, number),
-                ).to(self.device)
-                for number, part in enumerate(split_evenly(indices, self.parts))
+                self._read_part(indices, part, position, rank * len(own) + number)
+                for number, part in enumerate(own)
             ]
             yield parts, after
             position = after
+
+    def _read_part(
+        self,
+        batch: NDArray[np.integer[Any]],
+        part: NDArray[np.integer[Any]],
+        position: Position,
+        number: int,
+    ) -> Batch:
+        """Read some rows of a batch; a process without any goes through the motions.
+
+        It must, because the others wait for its gradient, even if that is zero.
+        """
+        key = (self.seed, position.epoch, position.batch, number)
+        rows = part if len(part) else batch[:1]
+        read = read_batch(self.store, rows, self.spellings, key)
+        return (read if len(part) else read.without_targets()).to(self.device)
 
 
 def _offer(item: Delivery | BaseException, ready: Ready, stop: threading.Event) -> None:

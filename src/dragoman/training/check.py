@@ -1,7 +1,8 @@
 """The check before the first update: what the data is, and what training will cost."""
 
+from torch import nn
+
 from dragoman.config import Config
-from dragoman.model.transformer import Transformer
 from dragoman.model.weights import count_parameters
 from dragoman.training.batch_source import BatchSource
 from dragoman.training.preparation import Prepared
@@ -10,16 +11,20 @@ from dragoman.training.progress import duration
 
 
 def check_table(
-    prepared: Prepared, model: Transformer, source: BatchSource, config: Config
+    prepared: Prepared, objective: nn.Module, source: BatchSource, config: Config
 ) -> str:
     """Lay out what was read and kept, and memory and time as one batch shows them."""
     report = prepared.report
-    cost = measure_cost(model, source.probe(), config.training.batch_tokens)
+    count = source.processes.count
+    cost = measure_cost(
+        objective, source.probe(), config.training.batch_tokens // count
+    )
     tokens = report.target_tokens + report.kept  # each pair ends with END
+    memory = f"{cost.memory_bytes / 2**30:.1f} GiB"
     rows = [
-        ("model", f"{count_parameters(model):,} parameters"),
-        ("estimated memory", f"{cost.memory_bytes / 2**30:.1f} GiB"),
-        ("estimated time per epoch", duration(cost.seconds_per_token * tokens)),
+        ("model", f"{count_parameters(objective):,} parameters"),
+        ("estimated memory", memory if count == 1 else f"{count} × {memory}"),
+        ("estimated time per epoch", duration(cost.seconds_per_token * tokens / count)),
     ]
     if report.rejected:
         rows.append(("dropped pairs are in", str(prepared.rejected)))

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 
 import torch
+from torch import nn
 
 from dragoman.config import TrainingConfig
 from dragoman.data.batching import Batch
@@ -16,16 +17,14 @@ from dragoman.model.transformer import Transformer
 from dragoman.model.weights import get_weights, set_weights
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoint, Checkpoints
+from dragoman.training.distributed import Processes, accumulating
 from dragoman.training.interruption import Interruption
-from dragoman.training.loss import translation_loss
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.progress import ProgressBar, Speedometer
+from dragoman.training.randomness import random_states, restore_random_states
 from dragoman.training.schedule import Schedule
 from dragoman.training.validation import Validation, describe_validation
-
-RANDOM_STATE = "random_state"
-GPU_RANDOM_STATE = "gpu_random_state"
 
 
 class Ending(Enum):
@@ -67,9 +66,14 @@ class Update:
 
 @dataclass
 class Trainer:
-    """Everything a run needs, put together; `run` is the run."""
+    """Everything a run needs, put together; `run` is the run.
+
+    Each process of a run has its own, and all of them go through the same steps.
+    """
 
     model: Transformer
+    objective: nn.Module  # from a batch to its Loss
+    processes: Processes
     optimizer: Optimizer
     schedule: Schedule
     settings: TrainingConfig
@@ -78,76 +82,92 @@ class Trainer:
     batches: Callable[[Position], Iterator[tuple[list[Batch], Position]]]
     validate: Callable[[], Validation] | None
     checkpoints: Checkpoints
-    metrics: MetricsLog
+    metrics: MetricsLog | None  # the first process has one
     progress: ProgressBar
     interruption: Interruption
     state: RunState = field(default_factory=RunState)
     speedometer: Speedometer = field(default_factory=Speedometer)
+    stopped_by: int | None = None  # the signal on which all processes agreed
+    began: float = 0.0  # when the clock would have stood at zero
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self.model.output_weight.device
 
     def run(self) -> Ending:
         """Learn until the budget is spent, patience runs out or someone stops it."""
-        earlier, began = self.state.seconds, time.monotonic()
+        self.began = time.monotonic() - self.state.seconds
         self.model.train()
         for parts, after in self.batches(self.state.position):
-            self.state.seconds = earlier + time.monotonic() - began
+            tokens = self._agree(parts)
             if self._progress() >= 1:
                 return self._end(Ending.BUDGET)
-            update = self._update(parts)
+            if self.stopped_by:
+                return self._end(Ending.INTERRUPTED)
+            update = self._update(parts, tokens)
             self.state.step += 1
             self.state.epoch, self.state.batch = after.epoch, after.batch
-            self.state.seconds = earlier + time.monotonic() - began
             self._note(update)
             improved = self._due(self.settings.valid_every) and self._validate()
             if improved or self._due(self.settings.save_every):
                 self.save(best=improved)
-            if self.interruption.requested and self._progress() < 1:
-                return self._end(Ending.INTERRUPTED)
             if self._out_of_patience():
                 return self._end(Ending.PATIENCE)
         raise AssertionError("batches never end by themselves")
 
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Go on exactly where a checkpoint was written."""
-        set_weights(self.model, checkpoint.weights)
-        tensors = dict(checkpoint.optimizer)
-        torch.set_rng_state(tensors.pop(RANDOM_STATE))
-        if GPU_RANDOM_STATE in tensors:
-            torch.cuda.set_rng_state(tensors.pop(GPU_RANDOM_STATE))
-        self.optimizer.load(tensors)
-        known = asdict(RunState())
-        kept = {key: checkpoint.state[key] for key in known}
+    def restore(self, checkpoint: Checkpoint | None) -> None:
+        """Go on exactly where a checkpoint was written, which the first process has."""
+        state, weights, tensors = None, None, None
+        if checkpoint is not None:
+            state, weights = dict(checkpoint.state), checkpoint.weights
+            tensors = checkpoint.optimizer
+        hand_out = self.processes.hand_out
+        set_weights(self.model, hand_out(get_weights(self.model), weights))
+        self.optimizer.load(hand_out(self.optimizer.state(), tensors))
+        restore_random_states(self.processes, self.device, tensors)
+        kept = self.processes.tell(state)
         kept["best_loss"] = math.inf if kept["best_loss"] is None else kept["best_loss"]
-        self.state = RunState(**kept)
+        self.state = RunState(**{key: kept[key] for key in asdict(RunState())})
 
     def save(self, *, best: bool = False, averaged: bool = True) -> None:
         """Write a checkpoint of this moment."""
         state = asdict(self.state)
         if math.isinf(state["best_loss"]):
             state["best_loss"] = None  # JSON has no infinity
-        tensors = self.optimizer.state() | {RANDOM_STATE: torch.get_rng_state()}
-        if self.model.output_weight.is_cuda:
-            tensors[GPU_RANDOM_STATE] = torch.cuda.get_rng_state()
+        randomness = random_states(self.processes, self.device)
+        tensors = self.optimizer.state() | randomness
         weights = get_weights(self.model)
-        checkpoint = Checkpoint(self.state.step, weights, tensors, state, averaged)
-        self.checkpoints.save(checkpoint, best=best)
+        if self.processes.first:
+            checkpoint = Checkpoint(self.state.step, weights, tensors, state, averaged)
+            self.checkpoints.save(checkpoint, best=best)
 
-    def _update(self, parts: list[Batch]) -> Update:
+    def _agree(self, parts: list[Batch]) -> int:
+        """Count the update's tokens over all processes, which also agree when to end.
+
+        One clock, the first's, decides on the budget; a signal to any stops them all.
+        """
+        tokens = sum(part.num_target_tokens for part in parts)
+        told = self.processes.exchange(
+            tokens, self.interruption.signal or 0, time.monotonic() - self.began
+        )
+        self.stopped_by = int(told[:, 1].max()) or None
+        self.state.seconds = float(told[0, 2])
+        return int(told[:, 0].sum())
+
+    def _update(self, parts: list[Batch], tokens: int) -> Update:
         """Learn from one batch, in parts that together count as one."""
         rate = self.schedule.rate(self.state.step + 1, self._progress())
-        tokens = sum(part.num_target_tokens for part in parts)
-        smoothed = plain = correct = 0.0
-        for part in parts:
-            features = self.model.features(part.source, part.target_in)
-            loss = translation_loss(
-                features,
-                self.model.output_weight,
-                part.target_out,
-                self.settings.label_smoothing,
-            )
-            (loss.smoothed / tokens).backward()
-            smoothed += float(loss.smoothed.detach())
-            plain += float(loss.plain)
-            correct += float(loss.correct)
+        sums = torch.zeros(3, dtype=torch.float64)
+        for number, part in enumerate(parts, 1):
+            with accumulating(self.objective, last=number == len(parts)):
+                loss = self.objective(part)
+                # Where several processes learn, their gradients are averaged.
+                (loss.smoothed * self.processes.count / tokens).backward()
+            sums += loss.sums()
+        told = self.processes.exchange(*sums.tolist(), time.monotonic() - self.began)
+        smoothed, plain, correct, _ = told.sum(dim=0).tolist()
+        self.state.seconds = float(told[0, 3])
         norm = self.optimizer.clip()
         if not math.isfinite(smoothed) or not math.isfinite(norm):
             raise TrainingError(
@@ -167,6 +187,8 @@ class Trainer:
         )
 
     def _note(self, update: Update) -> None:
+        if self.metrics is None:
+            return
         state, progress = self.state, self._progress()
         speed = self.speedometer.after(update.tokens)
         self.metrics.write(
@@ -192,14 +214,16 @@ class Trainer:
         """Validate, and say whether it is the best so far."""
         if self.validate is None:
             return False
-        result = self.validate()
-        state = self.state
+        result = self.validate() if self.processes.first else None
+        told = self.processes.tell(None if result is None else asdict(result))
+        result, state = Validation(**told), self.state
         improved = result.loss < state.best_loss
         state.best_loss = min(result.loss, state.best_loss)
         state.validations_since_best += 1
         if improved:
             state.validations_since_best = 0
-        self.metrics.write("valid", state.step, result.to_dict())
+        if self.metrics is not None:
+            self.metrics.write("valid", state.step, result.to_dict())
         self.progress.say(f"step {state.step:,}  {describe_validation(result)}")
         return improved
 
@@ -212,4 +236,5 @@ class Trainer:
 
     def _end(self, ending: Ending) -> Ending:
         self.save(averaged=ending is not Ending.INTERRUPTED)
+        self.processes.wait()  # torchrun stops all as soon as one has left
         return ending

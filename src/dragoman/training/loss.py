@@ -26,6 +26,10 @@ class Loss:
     correct: Tensor  # how often the most probable token was the right one
     tokens: int
 
+    def sums(self) -> Tensor:
+        """Give the three as one tensor on the CPU, for the diary."""
+        return torch.stack([self.smoothed.detach(), self.plain, self.correct]).cpu()
+
 
 def translation_loss(
     features: Tensor,  # (batch, target_length, d_model)

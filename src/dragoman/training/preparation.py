@@ -99,6 +99,13 @@ def open_prepared(
     return _open(folder, describe_request(corpora, valid, config, tokenizers), config)
 
 
+def open_same(folder: Path, fingerprint: str, config: Config) -> Prepared | None:
+    """Open what was prepared here from whatever files, if it is this very data."""
+    manifest = Manifest.read(folder)
+    found = _open(folder, manifest.request, config) if manifest else None
+    return found if found and found.store.fingerprint == fingerprint else None
+
+
 def _silence(_label: str, _done: int, _total: int | None) -> None:
     """Report nothing."""
 

@@ -6,10 +6,9 @@ import time
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 
 from dragoman.data.batching import Batch
-from dragoman.model.transformer import Transformer
-from dragoman.training.loss import translation_loss
 
 PARTS_PER_PARAMETER = 4  # the weight, its gradient, and two moments of Adam's
 BYTES = 4
@@ -23,23 +22,25 @@ class Cost:
     memory_bytes: float
 
 
-def measure_cost(model: Transformer, batch: Batch, batch_tokens: int) -> Cost:
-    """Run one batch forward and backward, leaving weights and randomness untouched."""
+def measure_cost(objective: nn.Module, batch: Batch, batch_tokens: int) -> Cost:
+    """Run one batch forward and backward, leaving weights and randomness untouched.
+
+    Where several processes learn, the first pass also settles in which order their
+    gradients are added up: a resumed run must find that settled from its first update.
+    """
     random_state = torch.get_rng_state()
-    model.train()
+    objective.train()
     before = peak_memory()
     for _ in range(2):  # the first time pays for what later ones reuse
         began = time.perf_counter()
-        features = model.features(batch.source, batch.target_in)
-        loss = translation_loss(features, model.output_weight, batch.target_out, 0.1)
-        loss.smoothed.backward()
+        objective(batch).smoothed.backward()
         seconds = time.perf_counter() - began
-    for parameter in model.parameters():
+    for parameter in objective.parameters():
         parameter.grad = None
     torch.set_rng_state(random_state)
     larger = batch_tokens / batch.target_out.numel()
     activations = max(0, peak_memory() - before) * larger
-    parameters = sum(parameter.numel() for parameter in model.parameters())
+    parameters = sum(parameter.numel() for parameter in objective.parameters())
     memory = before + activations + PARTS_PER_PARAMETER * BYTES * parameters
     return Cost(seconds / batch.num_target_tokens, memory)
 

@@ -5,6 +5,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,20 @@ from dragoman.training.batch_source import BatchSource
 from dragoman.training.budget import Budget
 from dragoman.training.check import check_table
 from dragoman.training.checkpoints import Checkpoints
+from dragoman.training.distributed import Processes, joined
 from dragoman.training.finish import finish
 from dragoman.training.interruption import Interruption
 from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer
 from dragoman.training.metrics import MetricsLog
+from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
-from dragoman.training.preparation import Prepared, open_prepared, prepare
+from dragoman.training.preparation import (
+    Prepared,
+    open_prepared,
+    open_same,
+    prepare,
+)
 from dragoman.training.progress import PreparationBar, ProgressBar
 from dragoman.training.recipe import choose_recipe
 from dragoman.training.run_record import (
@@ -51,6 +59,7 @@ class TrainingResult:
     seconds: float
     validation: Validation | None
     signal: int | None = None
+    rank: int = 0  # which of the run's processes this is
 
 
 @dataclass(frozen=True)
@@ -66,6 +75,7 @@ class Request:
     tensorboard: bool
     quiet: bool
     device: torch.device
+    processes: Processes
 
 
 def train(
@@ -91,23 +101,26 @@ def train(
     """
     if valid_source is None and valid_target is not None:
         raise ConfigError("a validation target needs a validation source: give both")
-    request = Request(
-        folder=Path(folder),
-        corpus=_corpus(source, target),
-        valid=None if valid_source is None else _corpus(valid_source, valid_target),
-        preset=preset,
-        budget=Budget(steps, epochs, minutes),
-        settings=settings or {},
-        tensorboard=tensorboard,
-        quiet=quiet,
-        device=choose_device(device),
-    )
-    progress = ProgressBar(quiet=quiet)
-    try:
-        with only_run_in(request.folder):
-            return _carry_out(request, progress)
-    finally:
-        progress.close()
+    chosen = choose_device(device)
+    with joined(chosen) as processes:
+        request = Request(
+            folder=Path(folder),
+            corpus=_corpus(source, target),
+            valid=None if valid_source is None else _corpus(valid_source, valid_target),
+            preset=preset,
+            budget=Budget(steps, epochs, minutes),
+            settings=settings or {},
+            tensorboard=tensorboard,
+            quiet=quiet or not processes.first,
+            device=processes.place(chosen),
+            processes=processes,
+        )
+        progress = ProgressBar(quiet=request.quiet)
+        try:
+            with only_run_in(request.folder) if processes.first else nullcontext():
+                return _carry_out(request, progress)
+        finally:
+            progress.close()
 
 
 def _corpus(source: str | Path, target: str | Path | None) -> Corpus:
@@ -116,54 +129,82 @@ def _corpus(source: str | Path, target: str | Path | None) -> Corpus:
 
 def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     """Prepare, learn, average, save."""
-    config = _choose_settings(request, progress)
+    processes = request.processes
+    earlier = read_record(request.folder) if processes.first else None
+    config = _agree_on_settings(request, earlier, progress)
     budget = request.budget
     if not budget.given:
         budget = Budget(steps=config.training.max_steps)
-    if config.training.threads:
-        torch.set_num_threads(config.training.threads)
-    earlier = read_record(request.folder)
-    if earlier is not None:
-        refuse_other_settings(request.folder, earlier.config, config)
-    prepared = _prepare(request, config, earlier)
+    threads = processes.threads(config.training.threads)
+    if threads:
+        torch.set_num_threads(threads)
+    prepared = _prepare_everywhere(request, config, earlier)
     record = RunRecord(config, prepared.store.fingerprint, budget)
-    if earlier is not None and _is_done(request.folder, earlier, budget):
+    if processes.tell(earlier is not None and _is_done(request, earlier, budget)):
         progress.say(f"{request.folder} is trained: give a larger budget to go on")
+        steps, seconds = (earlier.steps, earlier.seconds) if earlier else (0, 0.0)
         return TrainingResult(
-            request.folder, Ending.BUDGET, earlier.steps, earlier.seconds, None
+            request.folder, Ending.BUDGET, steps, seconds, None, rank=processes.rank
         )
 
     torch.manual_seed(config.training.seed)
     model = build_for(config, prepared.tokenizers).to(request.device)
+    processes.seed(config.training.seed)
     with Interruption() as interruption:
         trainer = _assemble(
             request, config, budget, prepared, model, progress, interruption
         )
-        record.write(request.folder)
+        if processes.first:
+            record.write(request.folder)
         try:
             ending = trainer.run()
         finally:
-            trainer.metrics.close()
+            if trainer.metrics is not None:
+                trainer.metrics.close()
     state = trainer.state
+    result = TrainingResult(
+        request.folder, ending, state.step, state.seconds, None, rank=processes.rank
+    )
     if ending is Ending.INTERRUPTED:
         _say_how_to_go_on(trainer, progress)
-        return TrainingResult(
-            request.folder, ending, state.step, state.seconds, None, interruption.signal
+        return replace(result, signal=trainer.stopped_by)
+    if processes.first:
+        validation = finish(
+            request.folder,
+            trainer,
+            prepared,
+            config,
+            ending,
+            _command(),
+            request.corpus,
         )
-    validation = finish(
-        request.folder, trainer, prepared, config, ending, _command(), request.corpus
-    )
-    done = replace(record, finished=True, steps=state.step, seconds=state.seconds)
-    done.write(request.folder)
-    return TrainingResult(request.folder, ending, state.step, state.seconds, validation)
+        done = replace(record, finished=True, steps=state.step, seconds=state.seconds)
+        done.write(request.folder)
+        result = replace(result, validation=validation)
+    processes.wait()
+    return result
 
 
-def _is_done(folder: Path, earlier: RunRecord, budget: Budget) -> bool:
-    return earlier.finished and earlier.budget == budget and is_whole(folder)
+def _is_done(request: Request, earlier: RunRecord, budget: Budget) -> bool:
+    return earlier.finished and earlier.budget == budget and is_whole(request.folder)
 
 
-def _choose_settings(request: Request, progress: ProgressBar) -> Config:
-    earlier = read_record(request.folder)
+def _agree_on_settings(
+    request: Request, earlier: RunRecord | None, progress: ProgressBar
+) -> Config:
+    """Let the first process choose, and the others follow."""
+    if not request.processes.first:
+        return Config.from_dict(request.processes.tell(None))
+    config = _choose_settings(request, earlier, progress)
+    if earlier is not None:
+        refuse_other_settings(request.folder, earlier.config, config)
+    request.processes.tell(config.to_dict())
+    return config
+
+
+def _choose_settings(
+    request: Request, earlier: RunRecord | None, progress: ProgressBar
+) -> Config:
     if earlier is not None and request.preset is None:
         progress.say("settings as before in this folder")
         return earlier.config.with_settings(request.settings)
@@ -175,6 +216,26 @@ def _choose_settings(request: Request, progress: ProgressBar) -> Config:
     )
     progress.say(f"preset {recipe.preset}: {recipe.why}")
     return recipe.config
+
+
+def _prepare_everywhere(
+    request: Request, config: Config, earlier: RunRecord | None
+) -> Prepared:
+    """Let the first process prepare, or one on each machine that sees none of it."""
+    processes, place = request.processes, request.folder / "prepared"
+    prepared = _prepare(request, config, earlier) if processes.first else None
+    same = processes.tell(None if prepared is None else prepared.store.fingerprint)
+    if prepared is None and processes.first_here:
+        prepared = open_same(place, same, config) or _prepare(request, config, None)
+    processes.wait()
+    if prepared is None:
+        prepared = open_same(place, same, config)
+    if prepared is None or prepared.store.fingerprint != same:
+        raise TrainingError(
+            f"process {processes.rank} finds other data in {place} than the first "
+            "process: give every machine the same corpus, or a folder they share"
+        )
+    return prepared
 
 
 def _prepare(request: Request, config: Config, earlier: RunRecord | None) -> Prepared:
@@ -212,15 +273,21 @@ def _assemble(
     interruption: Interruption,
 ) -> Trainer:
     """Put the parts of a run together, and go on where an earlier one stopped."""
-    settings = config.training
-    source = BatchSource(prepared.store, prepared.tokenizers, config, request.device)
+    settings, processes = config.training, request.processes
+    source = BatchSource(
+        prepared.store, prepared.tokenizers, config, request.device, processes
+    )
     checkpoints = Checkpoints(
         request.folder / "checkpoints", keep=max(2, settings.average_last)
     )
-    newest = checkpoints.latest()
-    progress.say(check_table(prepared, model, source, config))
+    newest = checkpoints.latest() if processes.first else None
+    step = processes.tell(newest.step if newest is not None else None)
+    objective = processes.spread(Objective(model, settings))
+    progress.say(check_table(prepared, objective, source, config))
     trainer = Trainer(
         model=model,
+        objective=objective,
+        processes=processes,
         optimizer=Optimizer(model, settings),
         schedule=Schedule(settings, config.model.d_model, request.budget.given),
         settings=settings,
@@ -231,20 +298,22 @@ def _assemble(
         checkpoints=checkpoints,
         metrics=MetricsLog(
             request.folder / "metrics.jsonl",
-            resume_after=newest.step if newest else 0,
+            resume_after=step or 0,
             tensorboard=request.tensorboard,
-        ),
+        )
+        if processes.first
+        else None,
         progress=progress,
         interruption=interruption,
     )
-    if newest is not None:
+    if step is not None:
         trainer.restore(newest)
-        progress.say(f"going on after update {newest.step:,}")
+        progress.say(f"going on after update {step:,}")
     return trainer
 
 
 def _say_how_to_go_on(trainer: Trainer, progress: ProgressBar) -> None:
-    name = signal.Signals(trainer.interruption.signal or signal.SIGINT).name
+    name = signal.Signals(trainer.stopped_by or signal.SIGINT).name
     progress.say(
         f"stopped by {name} and saved after update {trainer.state.step:,}: "
         "run the same command again to go on"

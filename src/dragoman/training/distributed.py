@@ -1,0 +1,185 @@
+"""Several processes that learn one model together; no other file knows how they talk.
+
+torchrun starts them, on one machine or many, and tells each its rank. All hold the same
+weights and read their own share of each batch; gradients are added up over all of them,
+so that every process makes the same update. The first one alone writes and speaks.
+"""
+
+import json
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from dragoman.errors import TrainingError
+
+# A peer that is silent for this long in the midst of an update has vanished.
+SILENCE = timedelta(minutes=30)
+# Preparing a corpus or validating may keep the others waiting for much longer.
+PATIENCE = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes of a run as one of them sees them; by itself, a run has one."""
+
+    rank: int = 0
+    count: int = 1
+    local_rank: int = 0  # among those on this machine
+    local_count: int = 1
+    patient: dist.ProcessGroup | None = None
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the one that writes and speaks."""
+        return self.rank == 0
+
+    @property
+    def first_here(self) -> bool:
+        """Whether this is the first on its machine."""
+        return self.local_rank == 0
+
+    def place(self, device: torch.device) -> torch.device:
+        """Give each process of a machine a GPU of its own."""
+        if str(device) != "cuda" or self.count == 1:
+            return device
+        if self.local_rank >= torch.cuda.device_count():
+            raise TrainingError(
+                f"{self.local_count} processes were started on this machine, and it "
+                f"has {torch.cuda.device_count()} GPUs: start one process for each"
+            )
+        torch.cuda.set_device(self.local_rank)
+        return torch.device("cuda", self.local_rank)
+
+    def threads(self, wanted: int) -> int:
+        """Share the cores out; torchrun itself would leave each process one."""
+        if wanted or self.count == 1:
+            return wanted
+        return max(1, len(os.sched_getaffinity(0)) // self.local_count)
+
+    def seed(self, seed: int) -> None:
+        """Let each process drop out other elements than its fellows."""
+        if not self.first:
+            torch.manual_seed(seed + 1_000_003 * self.rank)
+
+    def exchange(self, *numbers: float) -> Tensor:
+        """Give all processes' numbers to each: a row for every rank, in order."""
+        own = torch.tensor(numbers, dtype=torch.float64)
+        if self.count == 1:
+            return own[None]
+        rows = [torch.empty_like(own) for _ in range(self.count)]
+        dist.all_gather(rows, own)
+        return torch.stack(rows)
+
+    def wait(self) -> None:
+        """Go on when all processes have come this far."""
+        if self.count > 1:
+            dist.barrier(self.patient)
+
+    def tell(self, plain: Any) -> Any:  # noqa: ANN401 (whatever JSON can hold)
+        """Give everyone the plain data that the first process has."""
+        if self.count == 1:
+            return plain
+        text = torch.tensor(list(json.dumps(plain).encode()), dtype=torch.uint8)
+        length = torch.tensor(len(text))
+        dist.broadcast(length, 0, self.patient)
+        if not self.first:
+            text = torch.empty(int(length), dtype=torch.uint8)
+        dist.broadcast(text, 0, self.patient)
+        return json.loads(bytes(text.tolist()))
+
+    def gather(self, tensor: Tensor) -> list[Tensor]:
+        """Give all processes' tensors, of one shape, in order of rank."""
+        if self.count == 1:
+            return [tensor]
+        gathered = [torch.empty_like(tensor) for _ in range(self.count)]
+        dist.all_gather(gathered, tensor.contiguous())
+        return gathered
+
+    def hand_out(
+        self, own: Mapping[str, Tensor], whole: Mapping[str, Tensor] | None
+    ) -> Mapping[str, Tensor]:
+        """Give everyone the tensors that the first has read, shaped as their own."""
+        if self.count == 1:
+            assert whole is not None, "the first process has read them"
+            return whole
+        given = {}
+        for name, tensor in own.items():
+            copy = torch.empty_like(tensor)
+            if whole is not None:
+                copy.copy_(whole[name])
+            dist.broadcast(copy, 0)
+            given[name] = copy
+        return given
+
+    def spread(self, objective: nn.Module) -> nn.Module:
+        """Make a backward pass add up the gradients of all processes."""
+        if self.count == 1:
+            return objective
+        with warnings.catch_warnings():
+            # Buffers are tables of positions, which grow where sentences are long.
+            # The newest torch has another word for leaving them alone, older ones not.
+            warnings.simplefilter("ignore", FutureWarning)
+            return DistributedDataParallel(
+                objective, broadcast_buffers=False, gradient_as_bucket_view=True
+            )
+
+
+def accumulating(objective: nn.Module, *, last: bool) -> AbstractContextManager[None]:
+    """Keep gradients to this process until the last part of an update."""
+    if isinstance(objective, DistributedDataParallel) and not last:
+        held_back: AbstractContextManager[None] = objective.no_sync()
+        return held_back
+    return nullcontext()
+
+
+@contextmanager
+def joined(device: torch.device) -> Iterator[Processes]:
+    """Join the processes that torchrun started, or be the only one."""
+    count = int(os.environ.get("WORLD_SIZE", "1"))
+    if count == 1 or "RANK" not in os.environ:
+        yield Processes()
+        return
+    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+    try:
+        dist.init_process_group(backend, timeout=SILENCE)
+        patient = dist.new_group(backend="gloo", timeout=PATIENCE)
+    except (RuntimeError, ValueError) as error:
+        raise TrainingError(
+            f"the {count} processes of this run cannot reach each other "
+            f"({_first_line(error)}): see docs/many-machines.md"
+        ) from error
+    try:
+        yield Processes(
+            rank=int(os.environ["RANK"]),
+            count=count,
+            local_rank=int(os.environ.get("LOCAL_RANK", "0")),
+            local_count=int(os.environ.get("LOCAL_WORLD_SIZE", "1")),
+            patient=patient,
+        )
+    except RuntimeError as error:
+        if not _connection_lost(error):
+            raise
+        raise TrainingError(
+            f"another process of this run has ended ({_first_line(error)}): its own "
+            "last words say why; `torchrun --max-restarts` begins again by itself"
+        ) from error
+    finally:
+        dist.destroy_process_group()
+
+
+def _connection_lost(error: RuntimeError) -> bool:
+    signs = ("gloo", "Connection", "NCCL")
+    return any(sign in str(error) for sign in signs)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
