@@ -117,3 +117,10 @@ def test_what_an_older_version_did_not_save_is_as_in_base() -> None:
     values["training"]["no_such"] = 1
     with pytest.raises(ConfigError, match="no setting"):
         read_saved(values)
+
+
+def test_a_model_from_before_placeholders_has_none() -> None:
+    values = load_preset("base").to_dict()
+    del values["data"]["placeholders"]
+    assert not read_saved(values).data.placeholders
+    assert load_preset("base").data.placeholders

@@ -50,10 +50,15 @@ SHARES = (
     "model.attention_dropout",
     "model.feed_forward_dropout",
     "tokenizer.sampling",
+    "data.placeholder_share",
     "training.warmup_share",
     "training.cooldown_share",
     "training.label_smoothing",
 )
+
+
+# Settings that older versions lacked, and what they did instead of today's default.
+_BEFORE: Mapping[str, Mapping[str, Any]] = {"data": {"placeholders": False}}
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,8 @@ class DataConfig:
     max_characters: int
     max_ratio: float
     deduplicate: bool
+    placeholders: bool
+    placeholder_share: float
 
 
 @dataclass(frozen=True)
@@ -211,10 +218,13 @@ def load_preset(name: str) -> Config:
 
 
 def read_saved(values: Mapping[str, Any]) -> Config:
-    """Read settings that were saved; what an older version lacked is as in base."""
+    """Read settings that were saved; what an older version lacked is as in base.
+
+    Where today's default would make another model, it is as it was then.
+    """
     defaults = _read_preset("base")
     filled = {
-        section: defaults.get(section, {}) | settings
+        section: defaults.get(section, {}) | _BEFORE.get(section, {}) | settings
         for section, settings in values.items()
     }
     return Config.from_dict(filled)

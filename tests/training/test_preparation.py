@@ -1,7 +1,7 @@
 import os
 import random
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from dragoman.config import Config, TokenizerConfig, load_preset
 from dragoman.data.token_store import TokenStore
 from dragoman.errors import CorpusError, TrainingError
 from dragoman.text.corpus import Corpus, RawPair
+from dragoman.text.placeholders import placeholder_ids
 from dragoman.text.tokenizer import Tokenizer, learn_tokenizer
 from dragoman.training import preparation, preparation_selection, preparation_text
 from dragoman.training.preparation import Prepared, prepare
@@ -36,7 +37,10 @@ def write(folder: Path, name: str, pairs: list[tuple[str, str]]) -> Corpus:
 
 @pytest.fixture
 def config() -> Config:
-    return load_preset("tiny").with_settings({"tokenizer.vocabulary_size": 300})
+    # Without placeholders, so that the pairs are stored as they were written.
+    return load_preset("tiny").with_settings(
+        {"tokenizer.vocabulary_size": 300, "data.placeholders": False}
+    )
 
 
 @pytest.fixture
@@ -328,11 +332,15 @@ def test_subwords_are_learned_from_a_limited_sample(
     counts: list[int] = []
 
     def counting(
-        settings: TokenizerConfig, sentences: Iterable[str], size: int, seed: int
+        settings: TokenizerConfig,
+        sentences: Iterable[str],
+        size: int,
+        seed: int,
+        reserved: Sequence[str],
     ) -> Tokenizer:
         taken = list(sentences)
         counts.append(len(taken))
-        return learn_tokenizer(settings, taken, size, seed)
+        return learn_tokenizer(settings, taken, size, seed, reserved)
 
     monkeypatch.setattr(preparation, "learn_tokenizer", counting)
     monkeypatch.setattr(preparation, "SENTENCES_TO_LEARN_FROM", 100)
@@ -365,3 +373,62 @@ def test_folder_that_cannot_be_written(
     with pytest.raises(TrainingError, match="choose another folder") as error:
         prepare(tmp_path / "file" / "prepared", [train], None, config)
     assert "\n" not in str(error.value)
+
+
+COPYING = {"data.placeholders": True, "data.placeholder_share": 0.3}
+
+
+def test_some_training_pairs_teach_copying_and_no_validation_pair_does(
+    folder: Path, train: Corpus, valid: Corpus, config: Config
+) -> None:
+    prepared = prepare(folder, [train], valid, config.with_settings(COPYING))
+    marks = set(placeholder_ids(prepared.tokenizers.source))
+    store = prepared.store
+    changed = sum(bool(marks & set(store.source(i))) for i in range(len(store)))
+    assert 0.15 < changed / len(store) < 0.5
+    assert len(store) == prepared.report.kept
+    assert prepared.valid is not None
+    assert not any(marks & set(prepared.valid.source(i)) for i in range(5))
+
+
+def test_what_teaches_copying_is_the_same_again_and_in_any_portions(
+    tmp_path: Path,
+    train: Corpus,
+    config: Config,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copying = config.with_settings(COPYING)
+    once = prepare(tmp_path / "a", [train], None, copying)
+    monkeypatch.setattr(preparation_text, "PORTION_BYTES", 100)
+    again = prepare(tmp_path / "b", [train], None, copying)
+    assert once.store.fingerprint == again.store.fingerprint
+    seed = copying.with_settings({"training.seed": 2})
+    other = prepare(tmp_path / "c", [train], None, seed)
+    assert other.store.fingerprint != once.store.fingerprint
+
+
+def test_a_pair_that_would_get_too_long_stays_as_it_was(
+    folder: Path, train: Corpus, config: Config
+) -> None:
+    copying = config.with_settings(COPYING)
+    never = copying.with_settings({"data.placeholder_share": 0.0})
+    plain = prepare(folder.with_name("plain"), [train], None, never).store
+    longest = max(plain.source_lengths.max(), plain.target_lengths.max())
+    tight = copying.with_settings(
+        {"data.max_tokens": int(longest), "data.placeholder_share": 0.99}
+    )
+    assert len(prepare(folder, [train], None, tight).store) == len(plain)
+
+
+def test_tokenizers_without_placeholders_are_taken_as_they_are(
+    folder: Path, train: Corpus, config: Config
+) -> None:
+    plain = prepare(folder, [train], None, config)
+    given = prepare(
+        folder.with_name("given"),
+        [train],
+        None,
+        config.with_settings(COPYING),
+        tokenizers=plain.tokenizers,
+    )
+    assert texts(given) == texts(plain)

@@ -3,13 +3,13 @@
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import sentencepiece
 
 from dragoman.errors import TokenizerError
 from dragoman.special_tokens import BEGIN, END, PAD, UNKNOWN
-from dragoman.text.sentencepiece_tokenizer import SentencePieceTokenizer
+from dragoman.text.sentencepiece_tokenizer import SPACE, SentencePieceTokenizer
 from dragoman.text.wordwise import learnable
 
 SMALLEST_VOCABULARY = 300
@@ -28,7 +28,11 @@ _MODEL_TYPES = {
 
 
 def learn_sentencepiece(
-    kind: str, sentences: Iterable[str], vocabulary_size: int, seed: int
+    kind: str,
+    sentences: Iterable[str],
+    vocabulary_size: int,
+    seed: int,
+    reserved: Sequence[str] = (),
 ) -> SentencePieceTokenizer:
     """Learn a tokenizer of at most `vocabulary_size` pieces."""
     if vocabulary_size < SMALLEST_VOCABULARY:
@@ -39,7 +43,7 @@ def learn_sentencepiece(
     prepared = [_RESERVED.sub(" ", text).strip(" ") for text in learnable(sentences)]
     sentencepiece.set_random_generator_seed(seed)
     try:
-        content = _learn(kind, prepared, vocabulary_size)
+        content = _learn(kind, prepared, vocabulary_size, reserved)
     except RuntimeError as error:
         if "required_chars" not in str(error):
             raise TokenizerError(
@@ -47,12 +51,15 @@ def learn_sentencepiece(
                 "try another tokenizer.vocabulary_size"
             ) from error
         # So many characters leave no room for longer pieces; rare ones go as bytes.
-        room = (vocabulary_size - _NUM_FIXED) // 2
-        content = _learn(kind, _with_common(prepared, room), vocabulary_size)
+        room = (vocabulary_size - _NUM_FIXED - len(reserved)) // 2
+        common = _with_common(prepared, room)
+        content = _learn(kind, common, vocabulary_size, reserved)
     return SentencePieceTokenizer(content)
 
 
-def _learn(kind: str, sentences: Iterable[str], vocabulary_size: int) -> bytes:
+def _learn(
+    kind: str, sentences: Iterable[str], vocabulary_size: int, reserved: Sequence[str]
+) -> bytes:
     content = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(sentences),
@@ -67,6 +74,7 @@ def _learn(kind: str, sentences: Iterable[str], vocabulary_size: int) -> bytes:
         unk_id=UNKNOWN,
         bos_id=BEGIN,
         eos_id=END,
+        user_defined_symbols=[SPACE + word for word in reserved],
         num_threads=_THREADS,
         minloglevel=2,
     )

@@ -41,6 +41,8 @@ class SentencePieceTokenizer(WordwiseTokenizer):
                 spellings.append(piece.replace(SPACE, " ").encode())
         if len(self._byte_ids) != 256:
             raise ValueError("the bytes are missing")
+        # Words that were reserved come before the bytes, all others after.
+        self._last_reserved = min(self._byte_ids.values()) - 1
         super().__init__(kind, spellings)
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
@@ -52,10 +54,11 @@ class SentencePieceTokenizer(WordwiseTokenizer):
         return ".model", self._content
 
     def scored_pieces(self) -> dict[str, tuple[int, float]]:
-        """Give the id and the score of each piece that stands for text."""
+        """Give the id and the score of each piece learned from text."""
         return {
             piece: (i, self._processor.get_score(i))
             for piece, i in self._text_ids.items()
+            if i > self._last_reserved
         }
 
     def _encode_word(self, word: str) -> list[int]:
@@ -64,12 +67,22 @@ class SentencePieceTokenizer(WordwiseTokenizer):
 
     def _encode_plain(self, word: str) -> list[int]:
         if self.kind == "words":
-            known = self._text_ids.get(SPACE + word)
-            return self._spell_out(" " + word) if known is None else [known]
+            return self._encode_known(word)
         if not word:
             return self._spell_out(" ")
         ids: list[int] = self._processor.encode(word)
         return ids
+
+    def _encode_known(self, word: str) -> list[int]:
+        """Look up a word, or a reserved word before what is spelled out."""
+        known = self._text_ids.get(SPACE + word)
+        if known is not None:
+            return [known]
+        for piece in self._pieces[len(NAMES) : self._last_reserved + 1]:
+            if word.startswith(reserved := piece.removeprefix(SPACE)):
+                rest = self._spell_out(word.removeprefix(reserved))
+                return [self._text_ids[piece], *rest]
+        return self._spell_out(" " + word)
 
     def _spell_out(self, text: str) -> list[int]:
         """Give ids character by character, in bytes where there is no piece."""

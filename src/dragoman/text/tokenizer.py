@@ -63,15 +63,21 @@ def learn_tokenizer(
     sentences: Iterable[str],
     vocabulary_size: int,
     seed: int,
+    reserved: Sequence[str] = (),
 ) -> Tokenizer:
-    """Learn a tokenizer of about `vocabulary_size` pieces from sentences."""
+    """Learn a tokenizer of about `vocabulary_size` pieces from sentences.
+
+    Each of the `reserved` words has an id of its own, whatever the sentences hold.
+    """
     if settings.kind == "wordpiece":
         from dragoman.text.wordpiece_tokenizer import learn_wordpiece
 
-        return learn_wordpiece(sentences, vocabulary_size)
+        return learn_wordpiece(sentences, vocabulary_size, reserved)
     from dragoman.text.sentencepiece_learning import learn_sentencepiece
 
-    return learn_sentencepiece(settings.kind, sentences, vocabulary_size, seed)
+    return learn_sentencepiece(
+        settings.kind, sentences, vocabulary_size, seed, reserved
+    )
 
 
 def load_tokenizer(path: Path) -> Tokenizer:

@@ -24,7 +24,8 @@ INSIDE = "‿"
 # Letters with letters and signs with signs; long runs are cut, because the longest
 # match is sought anew from each place in a run.
 _RUNS = (
-    r" ?[\p{L}\p{M}\p{N}]{1,40}"
+    r" ⟦[1-9]⟧"  # a placeholder
+    r"| ?[\p{L}\p{M}\p{N}]{1,40}"
     r"| ?[^\s\p{L}\p{M}\p{N}]{1,40}"
     r"| "
     r"|[^\S ]{1,40}"
@@ -36,6 +37,11 @@ def _visible_letters() -> list[str]:
     itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = iter(range(0x100, 0x200))
     return [chr(byte if byte in itself else next(others)) for byte in range(256)]
+
+
+def _visible(text: str) -> str:
+    """Write a text in visible letters, byte for byte."""
+    return "".join(_LETTERS[byte] for byte in text.encode())
 
 
 _LETTERS = _visible_letters()
@@ -107,7 +113,7 @@ def _assemble(vocabulary: Sequence[str]) -> tokenizers.Tokenizer:
 
 
 def learn_wordpiece(
-    sentences: Iterable[str], vocabulary_size: int
+    sentences: Iterable[str], vocabulary_size: int, reserved: Sequence[str] = ()
 ) -> WordPieceTokenizer:
     """Learn a tokenizer of at most `vocabulary_size` pieces."""
     if vocabulary_size < SMALLEST_VOCABULARY:
@@ -119,7 +125,7 @@ def learn_wordpiece(
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocabulary_size,
         # Named beforehand, they get the same ids each time and are never left out.
-        special_tokens=list(_FIXED),
+        special_tokens=[*_FIXED, *(_visible(" " + word) for word in reserved)],
         continuing_subword_prefix=INSIDE,
         show_progress=False,
     )

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,19 @@ from dragoman.data.statistics import EpochStatistics, epoch_statistics
 from dragoman.data.token_store import TokenStore, TokenStoreWriter
 from dragoman.errors import CorpusError, TokenizerError, TrainingError
 from dragoman.text.cleaning import Reason
+from dragoman.text.copying import teach_copying
 from dragoman.text.corpus import Corpus
+from dragoman.text.placeholders import MARKS, placeholder_ids
 from dragoman.text.tokenizer import Tokenizer, choose_vocabulary_size, learn_tokenizer
 from dragoman.text.tokenizer_pair import TokenizerPair
 from dragoman.training.preparation_manifest import Manifest, describe_request
 from dragoman.training.preparation_report import PreparationReport
-from dragoman.training.preparation_selection import Encoded, Progress, Selection
+from dragoman.training.preparation_selection import (
+    Encoded,
+    Progress,
+    Selection,
+    Teach,
+)
 from dragoman.training.preparation_text import SIDES, KeptText
 
 # Subwords hardly change with more sentences than this, but learning them would take
@@ -160,7 +168,7 @@ def _prepare_into(
             tokenizers = _learn(train.text, config, progress)
         tokenizers.save(folder)
         most = config.data.max_tokens
-        parts = train.encode(tokenizers, most, progress)
+        parts = train.encode(tokenizers, most, progress, _teaching(tokenizers, config))
         _store(parts, folder / "train", tokenizers)
         if valid:
             parts = held_out.encode(tokenizers, most, progress)
@@ -172,12 +180,13 @@ def _prepare_into(
 def _learn(text: KeptText, config: Config, progress: Progress) -> TokenizerPair:
     settings, seed = config.tokenizer, config.training.seed
     size = settings.vocabulary_size or choose_vocabulary_size(len(text), settings.kind)
+    reserved = MARKS if config.data.placeholders else ()
     progress("learning subwords", 0, None)
 
     def learn(*sides: str) -> Tokenizer:
         most = SENTENCES_TO_LEARN_FROM // len(sides)
         sentences = chain.from_iterable(text.sample(side, most, seed) for side in sides)
-        return learn_tokenizer(settings, sentences, size, seed)
+        return learn_tokenizer(settings, sentences, size, seed, reserved)
 
     if settings.shared_vocabulary:
         shared = learn(*SIDES)
@@ -186,6 +195,15 @@ def _learn(text: KeptText, config: Config, progress: Progress) -> TokenizerPair:
         pair = TokenizerPair(*map(learn, SIDES))
     progress("learning subwords", 1, 1)
     return pair
+
+
+def _teaching(tokenizers: TokenizerPair, config: Config) -> Teach | None:
+    """Give what teaches copying, if asked for and if the tokenizers have the marks."""
+    both = placeholder_ids(tokenizers.source) and placeholder_ids(tokenizers.target)
+    if not (config.data.placeholders and both):
+        return None
+    share, seed = config.data.placeholder_share, config.training.seed
+    return partial(teach_copying, share=share, seed=seed)
 
 
 def _store(parts: Iterable[Encoded], folder: Path, tokenizers: TokenizerPair) -> None:

@@ -59,7 +59,6 @@ def describe_request(
             "kind": config.tokenizer.kind,
             "vocabulary_size": config.tokenizer.vocabulary_size,
             "shared_vocabulary": config.tokenizer.shared_vocabulary,
-            "seed": config.training.seed,
         }
     )
     return {
@@ -67,6 +66,7 @@ def describe_request(
         "corpora": [_files(corpus) for corpus in corpora],
         "valid": _files(valid) if valid else None,
         "data": asdict(config.data),
+        "seed": config.training.seed,
         "tokenizer": tokenizer,
     }
 

@@ -23,6 +23,7 @@ from dragoman.training.preparation_text import KeptText, Portion
 PROGRESS_EVERY = 10_000
 
 Progress = Callable[[str, int, int | None], None]
+Teach = Callable[[str, str], tuple[str, str]]  # changes what a pair teaches
 
 
 @dataclass(frozen=True)
@@ -84,22 +85,26 @@ class Selection:
         self._refuse_nothing()
 
     def encode(
-        self, tokenizers: TokenizerPair, max_tokens: int, progress: Progress
+        self,
+        tokenizers: TokenizerPair,
+        max_tokens: int,
+        progress: Progress,
+        teach: Teach | None = None,
     ) -> Iterator[Encoded]:
         """Encode the kept pairs, setting aside those with too many tokens."""
         label = f"encoding {self._name} pairs"
         done = 0
         for portion in self.text.portions():
-            yield self._fitting(portion, done, tokenizers, max_tokens)
+            encoded = _encode(portion, tokenizers)
+            if teach is not None:
+                encoded = _taught(encoded, tokenizers, max_tokens, teach)
+            yield self._fitting(encoded, done, max_tokens)
             done += len(portion.lines)
             progress(label, done, len(self.text))
         self._refuse_nothing()
 
-    def _fitting(
-        self, portion: Portion, first: int, tokenizers: TokenizerPair, max_tokens: int
-    ) -> Encoded:
-        sources = tokenizers.source.encode_many(portion.sources)
-        targets = tokenizers.target.encode_many(portion.targets)
+    def _fitting(self, encoded: Encoded, first: int, max_tokens: int) -> Encoded:
+        portion, sources, targets = encoded.text, encoded.sources, encoded.targets
         lengths = np.array([list(map(len, side)) for side in (sources, targets)])
         fits = (lengths.max(axis=0) <= max_tokens) & (lengths.min(axis=0) > 0)
         for place in np.flatnonzero(~fits).tolist():
@@ -144,3 +149,27 @@ class Selection:
             f"no {self._name} pair is left, all {self.read_count} were dropped "
             f"({reasons}): check the files, or the [data] settings that drop pairs"
         )
+
+
+def _encode(portion: Portion, tokenizers: TokenizerPair) -> Encoded:
+    return Encoded(
+        portion,
+        tokenizers.source.encode_many(portion.sources),
+        tokenizers.target.encode_many(portion.targets),
+    )
+
+
+def _taught(
+    encoded: Encoded, tokenizers: TokenizerPair, max_tokens: int, teach: Teach
+) -> Encoded:
+    """Encode anew the pairs that are to teach something else, if they still fit."""
+    sources, targets = list(encoded.sources), list(encoded.targets)
+    pairs = zip(encoded.text.sources, encoded.text.targets, strict=True)
+    for place, pair in enumerate(pairs):
+        source, target = teach(*pair)
+        if (source, target) != pair:
+            source_ids = tokenizers.source.encode(source)
+            target_ids = tokenizers.target.encode(target)
+            if max(len(source_ids), len(target_ids)) <= max_tokens:
+                sources[place], targets[place] = source_ids, target_ids
+    return Encoded(encoded.text, sources, targets)
