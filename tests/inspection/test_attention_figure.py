@@ -5,15 +5,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from dragoman.errors import MissingExtraError
-from dragoman.inspection.attention_figure import draw_cross_attention, sharpest_layer
-from dragoman.inspection.attention_maps import (
-    BEGIN_SIGN,
-    END_SIGN,
-    AttentionMaps,
-    attention_maps,
+from dragoman.errors import InspectionError, MissingExtraError
+from dragoman.inspection.attention import KINDS
+from dragoman.inspection.attention_figure import (
+    AttentionPicture,
+    draw_attention,
+    sharpest_layer,
 )
-from dragoman.translator import Translator
+from dragoman.inspection.inspection import Inspection
+from dragoman.inspection.tokens import BEGIN_SIGN, END_SIGN
 
 pytest.importorskip("matplotlib")
 
@@ -22,19 +22,12 @@ def draw_weights(*shape: int) -> Tensor:
     return torch.randn(shape).mul(3).softmax(dim=-1)
 
 
-def make_maps(
+def make_picture(
     source: tuple[str, ...], target: tuple[str, ...], layers: int = 2, heads: int = 3
-) -> AttentionMaps:
-    columns, rows = len(source) + 1, len(target) + 1
-    return AttentionMaps(
-        source=(*source, END_SIGN),
-        target_in=(BEGIN_SIGN, *target),
-        target_out=(*target, END_SIGN),
-        translation="".join(target),
-        encoder=draw_weights(layers, heads, columns, columns),
-        decoder=draw_weights(layers, heads, rows, rows),
-        cross=draw_weights(layers, heads, rows, columns),
-    )
+) -> AttentionPicture:
+    rows, columns = (*target, END_SIGN), (*source, END_SIGN)
+    weights = draw_weights(layers, heads, len(rows), len(columns))
+    return AttentionPicture("cross", weights, rows, columns, 0, None)
 
 
 def size(picture: Path) -> tuple[int, int]:
@@ -51,16 +44,36 @@ def test_the_ending_decides_the_format(
     tmp_path: Path, ending: str, beginning: bytes
 ) -> None:
     path = tmp_path / f"attention.{ending}"
-    draw_cross_attention(make_maps(("▁Let's", "▁go", "!"), ("▁¡", "Vamos", "!")), path)
+    draw_attention(make_picture(("▁Let's", "▁go", "!"), ("▁¡", "Vamos", "!")), path)
     assert path.read_bytes().startswith(beginning)
 
 
-def test_the_toy_models_attention_can_be_drawn(
-    model_folder: Path, tmp_path: Path
+def test_any_other_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InspectionError) as raised:
+        draw_attention(make_picture(("a",), ("b",)), tmp_path / "a.gif")
+    assert str(raised.value) == (
+        f"a picture cannot be written to {tmp_path / 'a.gif'}: its name must end in "
+        ".png, .svg or .pdf"
+    )
+
+
+def test_every_kind_and_head_of_an_inspection_can_be_drawn(
+    seen: Inspection, tmp_path: Path
 ) -> None:
-    maps = attention_maps(Translator.load(model_folder), "Good morning!")
-    draw_cross_attention(maps, tmp_path / "attention.png")
-    assert (tmp_path / "attention.png").stat().st_size > 1000
+    for kind in KINDS:
+        seen.draw(tmp_path / "mean.svg", kind)
+        seen.draw(tmp_path / "head.svg", kind, layer=1, head=1, words=False)
+        mean = (tmp_path / "mean.svg").read_text("utf-8")
+        head = (tmp_path / "head.svg").read_text("utf-8")
+        assert "mean of all heads" in mean
+        assert "layer 2, head 2" in head
+
+
+def test_a_picture_of_a_head_that_is_not_there_is_refused(
+    seen: Inspection, tmp_path: Path
+) -> None:
+    with pytest.raises(InspectionError, match="there is no layer 7"):
+        seen.draw(tmp_path / "a.png", layer=7)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +87,7 @@ def test_the_toy_models_attention_can_be_drawn(
 def test_any_piece_can_be_drawn_without_a_warning(
     tmp_path: Path, pieces: tuple[str, ...]
 ) -> None:
-    draw_cross_attention(make_maps(pieces, pieces[::-1]), tmp_path / "attention.png")
+    draw_attention(make_picture(pieces, pieces[::-1]), tmp_path / "attention.png")
     assert (tmp_path / "attention.png").exists()
 
 
@@ -89,13 +102,21 @@ def test_more_words_make_a_larger_picture(tmp_path: Path) -> None:
     sizes = []
     for words in (1, 12, 25):
         pieces = tuple(f"▁word{n}" for n in range(words))
-        draw_cross_attention(make_maps(pieces, pieces, 1, 1), tmp_path / "a.png")
+        draw_attention(make_picture(pieces, pieces, 1, 1), tmp_path / "a.png")
         sizes.append(size(tmp_path / "a.png"))
     assert sizes[0] < sizes[1] < sizes[2]
 
 
+def test_many_words_still_make_a_picture_of_sensible_size(
+    tmp_path: Path,
+) -> None:
+    pieces = tuple(f"▁word{n}" for n in range(150))
+    draw_attention(make_picture(pieces, pieces[:5], 1, 1), tmp_path / "a.png")
+    assert max(size(tmp_path / "a.png")) < 4000
+
+
 def test_a_single_head_and_a_single_row_can_be_drawn(tmp_path: Path) -> None:
-    draw_cross_attention(make_maps((), (), layers=1, heads=1), tmp_path / "a.png")
+    draw_attention(make_picture((), (), layers=1, heads=1), tmp_path / "a.png")
     assert (tmp_path / "a.png").exists()
 
 
@@ -119,7 +140,7 @@ def test_missing_matplotlib_is_one_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError) as raised:
-        draw_cross_attention(make_maps(("a",), ("b",)), tmp_path / "a.png")
+        draw_attention(make_picture(("a",), ("b",)), tmp_path / "a.png")
     assert str(raised.value) == (
         "drawing needs the package 'matplotlib', which is not installed: "
         "pip install 'dragoman[inspection]'"

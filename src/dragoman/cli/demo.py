@@ -124,10 +124,9 @@ def _fetch(folder: Path) -> "CorpusFiles":
 
 
 def _draw(translator: "Translator", path: Path) -> None:
-    from dragoman.inspection.attention_figure import draw_cross_attention
-    from dragoman.inspection.attention_maps import attention_maps
+    from dragoman.inspection.inspect import inspect
 
-    draw_cross_attention(attention_maps(translator, PICTURED), path)
+    inspect(translator, PICTURED).draw(path)
 
 
 def _title(text: str) -> None:

@@ -17,10 +17,19 @@ from dragoman.inspection.attention import Attention, Kind
 from dragoman.inspection.attention_modules import attention_modules, projections
 from dragoman.inspection.interventions import Intervention, intervening, recipe_for
 from dragoman.inspection.stream import Norm, Stack, Sublayer, SublayerName
-from dragoman.model.attention import combined_mask
-from dragoman.model.layers import Residual
-from dragoman.model.transformer import Transformer
+from dragoman.model.attention import (
+    MultiHeadAttention,
+    ScaledDotProductAttention,
+    combined_mask,
+)
+from dragoman.model.embeddings import Embed
+from dragoman.model.layers import FeedForward, Residual
+from dragoman.model.transformer import Encoder, Transformer
 
+_SHOWN = (
+    *(Embed, Encoder, FeedForward, MultiHeadAttention),
+    *(ScaledDotProductAttention, nn.LayerNorm),
+)
 _SUBLAYERS: dict[Stack, tuple[tuple[SublayerName, str, str], ...]] = {
     "encoder": (
         ("self-attention", "self_attention", "around_attention"),
@@ -44,6 +53,17 @@ class Capture:
     embedded_source: Tensor | None = field(repr=False)  # (source_length, d_model)
     embedded_target: Tensor | None = field(repr=False)
     memory: Tensor | None = field(repr=False)  # the encoder's output
+
+    def layers(self, kind: Kind) -> tuple[Attention, ...]:
+        """Give every attention of one kind, first layer first."""
+        return tuple(seen for (of, _), seen in self.attentions.items() if of == kind)
+
+    def weights(self, kind: Kind) -> Tensor:
+        """Give the weights (layer, head, query, key) of one kind."""
+        layers = self.layers(kind)
+        if not layers:
+            return torch.zeros(0, 0, 0, 0)
+        return torch.stack([layer.weights for layer in layers])
 
 
 def capture(
@@ -108,17 +128,17 @@ class _Seen:
 
 @contextmanager
 def _watched(model: nn.Module) -> Iterator[dict[nn.Module, _Seen]]:
-    """Note what goes through every module whose output is one tensor."""
+    """Note what goes through the parts that are shown."""
     seen: dict[nn.Module, _Seen] = {}
 
-    def note(module: nn.Module, inputs: tuple[Any, ...], output: object) -> None:
-        if isinstance(output, Tensor):
-            kept = tuple(_kept(x) if isinstance(x, Tensor) else x for x in inputs)
-            seen[module] = _Seen(kept, _kept(output))
+    def note(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
+        kept = tuple(_kept(x) if isinstance(x, Tensor) else x for x in inputs)
+        seen[module] = _Seen(kept, _kept(output))
 
     with ExitStack() as hooks:
         for module in model.modules():
-            hooks.callback(module.register_forward_hook(note).remove)
+            if isinstance(module, _SHOWN):
+                hooks.callback(module.register_forward_hook(note).remove)
         yield seen
 
 

@@ -58,6 +58,24 @@ class Without:
 Intervention = Ablation | Temperature | Edit | Without
 
 
+def describe(intervention: Intervention) -> str:
+    """Say in words what an intervention does; layers and heads count from 1 here."""
+    match intervention:
+        case Ablation(kind, layer, head):
+            return f"without {_head(kind, layer, head)}"
+        case Temperature(kind, layer, head, temperature):
+            return f"temperature {temperature:g} in {_head(kind, layer, head)}"
+        case Edit(kind, layer, head, query, key, value):
+            place = f"({query + 1}, {key + 1})"
+            return f"score {place} set to {value:g} in {_head(kind, layer, head)}"
+        case Without(part):
+            return f"without {part}"
+
+
+def _head(kind: Kind, layer: int, head: int) -> str:
+    return f"{kind} head {head + 1} of layer {layer + 1}"
+
+
 def recipe_for(interventions: Sequence[Intervention], kind: Kind, layer: int) -> Recipe:
     """Put together how one attention is to be computed."""
     recipe = PAPER
@@ -141,13 +159,13 @@ def _nothing(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tens
 def check_head(model: nn.Module, kind: str, layer: int, head: int) -> None:
     """Refuse a head that the model does not have."""
     modules = attention_modules(model)
-    kinds = sorted({of for of, _ in modules})
-    layers = sum(of == kind for of, _ in modules)
+    kinds = list(dict.fromkeys(of for of, _ in modules))
     if kind not in kinds:
-        named = ", ".join(repr(name) for name in kinds) or "no attention at all"
+        named = ", ".join(kinds) or "no attention at all"
         raise InspectionError(
             f"there is no attention of the kind {kind!r}: this model has {named}"
         )
+    layers = sum(of == kind for of, _ in modules)
     if not 0 <= layer < layers:
         raise InspectionError(
             f"there is no layer {layer}: {kind} attention has {layers}, counted from 0"

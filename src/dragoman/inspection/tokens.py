@@ -46,6 +46,10 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def names(self, words: bool) -> tuple[str, ...]:
+        """Give the texts of the words, or else the pieces."""
+        return tuple(word.text for word in self.words) if words else self.pieces
+
 
 def make_tokens(tokenizer: Tokenizer, ids: Sequence[int]) -> Tokens:
     """Name the pieces of some ids and group them into words."""

@@ -1,0 +1,55 @@
+import pytest
+
+from dragoman.decoding.length_penalty import length_penalty
+from dragoman.inspection.beam_tree import FINISHED, KEPT
+from dragoman.inspection.inspect import inspect
+from dragoman.inspection.inspection import Inspection
+from dragoman.translator import Translator
+
+SOURCE = "Where is the train station?"
+
+
+@pytest.fixture(scope="module")
+def narrow(toy: Translator) -> Inspection:
+    """A search so narrow that it can miss what the model would rather say."""
+    return inspect(toy, SOURCE, beam_size=1)
+
+
+def test_what_the_search_found_was_found(toy: Translator) -> None:
+    seen = inspect(toy, SOURCE)
+    verdict = seen.reference(seen.target_out.ids[:-1])
+    assert (verdict.blame, verdict.step) == ("found", None)
+    assert verdict.score == pytest.approx(verdict.best_score, abs=1e-4)
+
+
+def test_a_reference_that_the_model_likes_less_is_the_models_error(
+    toy: Translator,
+) -> None:
+    seen = inspect(toy, SOURCE)
+    verdict = seen.reference("Zzz qqq!")
+    assert verdict.blame == "model error"
+    assert verdict.score < verdict.best_score
+    assert verdict.step is not None
+    tokens = toy.tokenizers.target.encode("Zzz qqq!")
+    assert verdict.piece == toy.tokenizers.target.pieces(tokens)[verdict.step - 1]
+    on_beam = seen.beam.find(tokens[: verdict.step - 1])
+    assert all(node.fate == KEPT for node in on_beam)
+    penalty = length_penalty(len(tokens) + 1, seen.beam.alpha)
+    assert verdict.score == pytest.approx(verdict.log_probability / penalty)
+
+
+def test_a_better_translation_that_was_missed_is_the_searchs_error(
+    toy: Translator, narrow: Inspection
+) -> None:
+    wide = inspect(toy, SOURCE, beam_size=12).beam
+    better = [
+        node
+        for node in wide.nodes
+        if node.fate == FINISHED
+        and node.score > narrow.beam.nodes[narrow.beam.best].score + 1e-3
+    ]
+    assert better, "the wide beam found nothing better to try this with"
+    verdict = narrow.reference([n.token for n in wide.path(better[0].number)[:-1]])
+    assert verdict.blame == "search error"
+    assert verdict.score > verdict.best_score
+    assert verdict.fate.startswith(("below", "not among"))
