@@ -81,6 +81,7 @@ def test_a_picture_of_a_head_that_is_not_there_is_refused(
     [
         pytest.param(("▁日本", "語", "🙂", "▁и", "\u0301"), id="other-scripts"),
         pytest.param(("$$", "$x^$", "$\\frac$", "_", "^"), id="mathematics"),
+        pytest.param(("y" * 300, "x"), id="endless"),
         pytest.param(("", " ", "<0x0A>", "%s", "{}"), id="odd-pieces"),
     ],
 )

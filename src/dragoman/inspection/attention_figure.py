@@ -15,6 +15,7 @@ COLOURS = "Blues"  # white is nothing: reads in print, in grey, to colour-blind 
 ENDINGS = (".png", ".svg", ".pdf")
 _LARGEST_CELL = 0.42  # inches
 _WIDEST = 22.0
+_LONGEST_NAME = 20
 
 _NAMES: dict[Kind, str] = {
     "encoder": "source words attend to source words",
@@ -86,14 +87,15 @@ def _draw_large(figure: Any, picture: AttentionPicture, cell: float) -> None:  #
     # Dollars in a sentence are dollars, not mathematics.
     axes.set_xticks(
         columns,
-        picture.columns,
+        [_short(name) for name in picture.columns],
         rotation=45,
         ha="left",
         rotation_mode="anchor",
         parse_math=False,
         fontsize=size,
     )
-    axes.set_yticks(rows, picture.rows, parse_math=False, fontsize=size)
+    names = [_short(name) for name in picture.rows]
+    axes.set_yticks(rows, names, parse_math=False, fontsize=size)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     for side in axes.spines.values():
@@ -102,6 +104,11 @@ def _draw_large(figure: Any, picture: AttentionPicture, cell: float) -> None:  #
         _write_weights(axes, weights)
     which = "mean of all heads" if picture.head is None else f"head {picture.head + 1}"
     axes.set_xlabel(f"{_NAMES[picture.kind]} (layer {picture.layer + 1}, {which})")
+
+
+def _short(name: str) -> str:
+    """Cut what would leave the matrix no room: a bad model may never use a blank."""
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
 def _write_weights(axes: Any, weights: Any) -> None:  # noqa: ANN401
