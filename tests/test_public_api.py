@@ -13,6 +13,7 @@ def test_public_names_are_these() -> None:
         "evaluate",
         "inspect",
         "load",
+        "plan",
         "train",
     ]
     assert all(getattr(dragoman, name) is not None for name in dragoman.__all__)

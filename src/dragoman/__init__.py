@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["DragomanError", "Translator", "evaluate", "inspect", "load", "train"]
+__all__ = [
+    "DragomanError",
+    "Translator",
+    "evaluate",
+    "inspect",
+    "load",
+    "plan",
+    "train",
+]
 
 _HOMES = {
     "DragomanError": "errors",
@@ -20,6 +28,7 @@ _HOMES = {
     "evaluate": "evaluation.report",
     "inspect": "inspection.inspect",
     "load": "translator",
+    "plan": "planning.plan",
     "train": "training.train",
 }
 
@@ -27,6 +36,7 @@ if TYPE_CHECKING:
     from dragoman.errors import DragomanError
     from dragoman.evaluation.report import evaluate
     from dragoman.inspection.inspect import inspect
+    from dragoman.planning.plan import plan
     from dragoman.training.train import train
     from dragoman.translator import Translator
 

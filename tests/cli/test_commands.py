@@ -23,7 +23,9 @@ def dragoman(*arguments: object, stdin: str | None = None) -> Run:
     )
 
 
-@pytest.mark.parametrize("command", ["train", "translate", "evaluate", "data", "demo"])
+@pytest.mark.parametrize(
+    "command", ["train", "translate", "evaluate", "plan", "data", "demo"]
+)
 def test_every_command_has_help_with_examples(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -246,6 +248,18 @@ def test_numbers_that_cannot_be_are_refused(
         main(["translate", "m", "--beam", value])
     assert ended.value.code == 2
     assert f"{value!r} is not a whole number above 0" in capsys.readouterr().err
+
+
+def test_a_plan_is_a_table_or_one_json_object(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stated = ["plan", "--pairs", "30000", "--preset", "tiny", "--flops", "1e12"]
+    assert main(stated) == 0
+    assert "FLOPs per target token" in capsys.readouterr().out
+    assert main([*stated, "--memory", "4", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["machine"]["memory"] == 4 * 2**30
+    assert report["fits"] is True
 
 
 def test_corpora_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

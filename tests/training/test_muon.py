@@ -1,6 +1,7 @@
 import pytest
 import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from dragoman.training.muon import Muon, orthogonalize
 
@@ -54,3 +55,17 @@ def test_weight_decay_shrinks() -> None:
     matrix.grad = torch.zeros(4, 4)
     Muon([(matrix, 1)], weight_decay=0.5).step(0.1)
     torch.testing.assert_close(matrix.detach(), torch.full((4, 4), 0.95))
+
+
+def test_the_flops_of_an_update_are_what_it_multiplies() -> None:
+    matrices = [
+        (nn.Parameter(torch.randn(30, 10)), 3),
+        (nn.Parameter(torch.randn(8, 20)), 1),
+        (nn.Parameter(torch.randn(20, 8)), 1),
+    ]
+    for matrix, _ in matrices:
+        matrix.grad = torch.randn_like(matrix)
+    muon = Muon(matrices)
+    with FlopCounterMode(display=False) as counted:
+        muon.step(0.1)
+    assert counted.get_total_flops() == muon.flops

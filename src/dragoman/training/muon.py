@@ -35,6 +35,12 @@ def orthogonalize(matrices: Tensor) -> Tensor:
     return x.mT if tall else x
 
 
+def orthogonalizing_flops(rows: int, columns: int) -> int:
+    """Count the FLOPs of bringing one matrix near its closest orthogonal one."""
+    short, long = sorted((rows, columns))
+    return len(POLYNOMIALS) * (2 * 2 * short**2 * long + 2 * short**3)
+
+
 class Muon:
     """Nesterov momentum, made orthogonal, scaled so that its size is Adam's."""
 
@@ -49,6 +55,14 @@ class Muon:
         self.momentum = momentum
         self.weight_decay = weight_decay
         self.buffers = [torch.zeros_like(matrix) for matrix, _ in self.matrices]
+
+    @property
+    def flops(self) -> int:
+        """The FLOPs of one update."""
+        return sum(
+            parts * orthogonalizing_flops(len(matrix) // parts, matrix.shape[1])
+            for matrix, parts in self.matrices
+        )
 
     @torch.no_grad()
     def step(self, rate: float) -> None:

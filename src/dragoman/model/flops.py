@@ -1,0 +1,94 @@
+"""How many FLOPs the network costs: its matrix multiplications, part by part.
+
+A multiplication and an addition are two FLOPs. What is no matrix multiplication
+(softmax, norms, dropout) is left out, as is usual: it is little work, if not little
+time.
+"""
+
+from dataclasses import astuple, dataclass
+from typing import Self
+
+from dragoman.config import ModelConfig
+
+# The backward pass multiplies each gradient by the weights and by the inputs: twice
+# the work of the forward pass.
+PASSES = 3
+
+
+@dataclass(frozen=True)
+class BatchShape:
+    """The size of a padded batch; the loss looks at `target_tokens` of its places."""
+
+    rows: float
+    source_length: float
+    target_length: float
+    target_tokens: float
+
+    @property
+    def source_places(self) -> float:
+        """Source tokens, padding included."""
+        return self.rows * self.source_length
+
+    @property
+    def target_places(self) -> float:
+        """Target tokens, padding included."""
+        return self.rows * self.target_length
+
+    def share(self, parts: float) -> Self:
+        """Give one of so many equal parts of the batch."""
+        rows = max(1.0, self.rows / parts)
+        tokens = self.target_tokens * rows / self.rows
+        return type(self)(rows, self.source_length, self.target_length, tokens)
+
+
+@dataclass(frozen=True)
+class Flops:
+    """FLOPs by what they are spent on."""
+
+    encoder: float  # projections and feed-forward networks
+    decoder: float
+    attention: float  # queries with keys, weights with values: grows with length
+    output: float  # the projection onto the vocabulary
+
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return float(sum(astuple(self)))
+
+    def times(self, factor: float) -> Self:
+        """Give the FLOPs of doing it so many times."""
+        return type(self)(*(factor * part for part in astuple(self)))
+
+    def plus(self, other: Self) -> Self:
+        """Give the FLOPs of doing both."""
+        parts = zip(astuple(self), astuple(other), strict=True)
+        return type(self)(*(one + more for one, more in parts))
+
+
+def forward_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Flops:
+    """Count one forward pass over a batch, its loss included."""
+    source, target = batch.source_places, batch.target_places
+    inner = config.num_heads * config.head_size
+    matrix = 2 * config.d_model * inner  # one of W_Q, W_K, W_V, W_O, for one token
+    feed_forward = 2 * 2 * config.d_model * config.d_ff
+    encoder_layer = source * (4 * matrix + feed_forward)
+    # Attention to the source makes its keys and values from the encoder's output.
+    decoder_layer = target * (6 * matrix + feed_forward) + source * 2 * matrix
+    pair = 2 * 2 * inner  # a query with a key, and a weight with a value
+    looks = batch.rows * pair
+    return Flops(
+        encoder=config.num_encoder_layers * encoder_layer,
+        decoder=config.num_decoder_layers * decoder_layer,
+        attention=looks
+        * (
+            config.num_encoder_layers * batch.source_length**2
+            + config.num_decoder_layers * batch.target_length**2
+            + config.num_decoder_layers * batch.target_length * batch.source_length
+        ),
+        output=batch.target_tokens * 2 * config.d_model * vocabulary,
+    )
+
+
+def training_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Flops:
+    """Count forward and backward over a batch, without what is computed again."""
+    return forward_flops(config, vocabulary, batch).times(PASSES)

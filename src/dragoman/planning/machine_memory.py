@@ -1,0 +1,42 @@
+"""How much memory there is here, and how much a process takes that has loaded torch."""
+
+import os
+from pathlib import Path
+
+import torch
+
+from dragoman.training.probe import peak_memory
+
+MEMORY_TABLE = Path("/proc/meminfo")
+OWN_TABLE = Path("/proc/self/statm")
+CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+def free_memory(device: torch.device) -> int:
+    """Give the bytes that a new process could have."""
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        return int(free)
+    if not MEMORY_TABLE.exists():
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(_available(MEMORY_TABLE.read_text()), _limit())
+
+
+def _available(table: str) -> int:
+    """Read the row that says what is free or could be freed, in KiB."""
+    rows = dict(line.split(":", 1) for line in table.splitlines() if ":" in line)
+    return 1024 * int(rows["MemAvailable"].split()[0])
+
+
+def _limit() -> int:
+    """Give the most that a container allows; without one, more than there is."""
+    text = CONTAINER_LIMIT.read_text().strip() if CONTAINER_LIMIT.exists() else "max"
+    return int(text) if text.isdecimal() else 2**63
+
+
+def program_memory() -> int:
+    """Give what this process holds now: Python, torch and what they loaded."""
+    if not OWN_TABLE.exists():
+        return peak_memory()
+    pages = int(OWN_TABLE.read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,104 @@
+"""How fast a process learns: as someone states it, or as a few real updates show."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+
+from dragoman.config import Config
+from dragoman.data.batching import Batch
+from dragoman.model.build import build_model
+from dragoman.model.flops import training_flops
+from dragoman.model.transformer import Transformer
+from dragoman.planning.workload import shape_of
+from dragoman.training.loss import translation_loss
+from dragoman.training.optimizer import Optimizer
+
+# What the paper's base model reached of the 9.5 TFLOP/s that the paper credits a P100
+# with: its own multiplications, over 12 hours of 8 of them.
+USUAL_UTILIZATION = 0.3
+MATRIX = 1024
+MATRIX_SECONDS = 0.5
+LEAST_UPDATES = 3
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The FLOP/s of one process, and what share of them learning gets."""
+
+    flops: float
+    utilization: float  # of forward and backward passes
+    optimizer_seconds: float | None  # of each update; None: by its FLOPs
+    origin: str
+
+
+def stated_speed(flops: float, utilization: float | None) -> Speed:
+    """Take a speed from someone who knows it."""
+    share = USUAL_UTILIZATION if utilization is None else utilization
+    return Speed(flops, share, None, "as stated")
+
+
+def measure_speed(
+    config: Config,
+    vocabulary: int,
+    batches: Iterable[Batch],
+    device: torch.device,
+    seconds: float,
+) -> Speed:
+    """Learn from some batches, changing nothing, and compare with plain products."""
+    model = build_model(config.model, vocabulary).to(device).train()
+    optimizer = Optimizer(model, config.training)
+    work = learning = updating = 0.0
+    updates = 0
+    began = time.perf_counter()
+    for number, batch in enumerate(batches):
+        start = time.perf_counter()
+        _learn(model, batch, config)
+        _wait_for(device)
+        learned = time.perf_counter()
+        optimizer.clip()
+        optimizer.step(rate=0.0)
+        optimizer.forget_gradients()
+        _wait_for(device)
+        if number:  # the first update pays for what later ones reuse
+            updates += 1
+            work += training_flops(config.model, vocabulary, shape_of(batch)).total
+            learning += learned - start
+            updating += time.perf_counter() - learned
+        if updates >= LEAST_UPDATES and time.perf_counter() - began > seconds:
+            break
+    flops = product_speed(device)
+    return Speed(
+        flops=flops,
+        utilization=work / learning / flops,
+        optimizer_seconds=updating / updates,
+        origin=f"measured in {updates} updates",
+    )
+
+
+def _learn(model: Transformer, batch: Batch, config: Config) -> None:
+    features = model.features(batch.source, batch.target_in)
+    smoothing = config.training.label_smoothing
+    loss = translation_loss(features, model.output_weight, batch.target_out, smoothing)
+    (loss.smoothed / loss.tokens).backward()
+
+
+def product_speed(device: torch.device) -> float:
+    """Give the FLOP/s of multiplying square matrices, at its best."""
+    left = torch.randn(MATRIX, MATRIX, device=device)
+    right = torch.randn(MATRIX, MATRIX, device=device)
+    best = float("inf")
+    end = time.perf_counter() + MATRIX_SECONDS
+    while time.perf_counter() < end:
+        _wait_for(device)
+        start = time.perf_counter()
+        left @ right
+        _wait_for(device)
+        best = min(best, time.perf_counter() - start)
+    return 2 * MATRIX**3 / best
+
+
+def _wait_for(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

@@ -1,0 +1,68 @@
+"""What a training process holds in memory, part by part."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+
+import torch
+from torch import Tensor
+
+from dragoman.config import Config
+from dragoman.model.activations import BYTES, activation_bytes
+from dragoman.model.build import build_model
+from dragoman.model.flops import BatchShape
+from dragoman.model.transformer import Transformer
+from dragoman.training.loss import ROWS_AT_ONCE
+from dragoman.training.optimizer import Optimizer
+
+TOKEN_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes by what they hold, at the fullest moment of an update."""
+
+    weights: float
+    gradients: float
+    optimizer: float
+    activations: float  # what the backward pass needs of the forward pass
+    loss: float  # a few logits at a time, and the gradients that the loss finds
+    batch: float  # the tokens
+
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return float(sum(getattr(self, field.name) for field in fields(self)))
+
+    def parts(self) -> dict[str, float]:
+        """Give each part by its name."""
+        return asdict(self)
+
+
+def weightless(config: Config, vocabulary: int) -> Transformer:
+    """Build a model that has shapes but holds no numbers, whatever its size."""
+    with torch.device("meta"):
+        target = None if config.tokenizer.shared_vocabulary else vocabulary
+        return build_model(config.model, vocabulary, target)
+
+
+def training_memory(model: Transformer, config: Config, batch: BatchShape) -> Memory:
+    """Count the bytes of learning from one batch of this shape."""
+    vocabulary = len(model.output_weight)
+    weights = _bytes(model.parameters())
+    vectors = batch.target_tokens * config.model.d_model
+    output = vocabulary * config.model.d_model
+    logits = min(ROWS_AT_ONCE, batch.target_tokens) * vocabulary
+    return Memory(
+        weights=weights,
+        gradients=weights,
+        optimizer=_bytes(Optimizer(model, config.training).state().values()),
+        activations=activation_bytes(config.model, batch),
+        # The rows that count and their gradient, the output weight's gradient, and
+        # both the logits and the probabilities of some rows.
+        loss=BYTES * (2 * vectors + output + 2 * logits),
+        batch=TOKEN_BYTES * (batch.source_places + 2 * batch.target_places),
+    )
+
+
+def _bytes(tensors: Iterable[Tensor]) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
