@@ -136,6 +136,7 @@ class TrainingConfig:
     warmup_steps: int
     warmup_share: float
     cooldown_share: float
+    dropout_growth: float
     label_smoothing: float
     clip_norm: float
     batch_tokens: int

@@ -18,6 +18,7 @@ from dragoman.model.weights import get_weights, set_weights
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoint, Checkpoints
 from dragoman.training.distributed import Processes, accumulating
+from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.interruption import Interruption
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.optimizer import Optimizer
@@ -76,6 +77,7 @@ class Trainer:
     processes: Processes
     optimizer: Optimizer
     schedule: Schedule
+    dropout: DropoutGrowth
     settings: TrainingConfig
     budget: Budget
     steps_per_epoch: int
@@ -158,6 +160,7 @@ class Trainer:
     def _update(self, parts: list[Batch], tokens: int) -> Update:
         """Learn from one batch, in parts that together count as one."""
         rate = self.schedule.rate(self.state.step + 1, self._progress())
+        self.dropout.set(self._progress())
         sums = torch.zeros(3, dtype=torch.float64)
         for number, part in enumerate(parts, 1):
             with accumulating(self.objective, last=number == len(parts)):

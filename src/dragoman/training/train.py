@@ -24,6 +24,7 @@ from dragoman.training.budget import Budget
 from dragoman.training.check import check_table
 from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.distributed import Processes, joined
+from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.finish import finish
 from dragoman.training.interruption import Interruption
 from dragoman.training.lock import only_run_in
@@ -290,6 +291,7 @@ def _assemble(
         processes=processes,
         optimizer=Optimizer(model, settings),
         schedule=Schedule(settings, config.model.d_model, request.budget.given),
+        dropout=DropoutGrowth(model, settings.dropout_growth),
         settings=settings,
         budget=budget,
         steps_per_epoch=prepared.report.batches_per_epoch,
