@@ -12,6 +12,7 @@ from dragoman.text.corpus import Corpus
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.distributed import Processes
+from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.finish import finish, guess_languages
 from dragoman.training.interruption import Interruption
 from dragoman.training.loop import Ending, Trainer
@@ -44,6 +45,7 @@ def trainer(
         processes=Processes(),
         optimizer=Optimizer(saved.model, settings),
         schedule=Schedule(settings, config.model.d_model, annealed=True),
+        dropout=DropoutGrowth(saved.model, 0.0),
         settings=settings,
         budget=Budget(steps=5),
         steps_per_epoch=1,
