@@ -22,6 +22,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "training.optimizer": ("adam", "muon"),
     "training.schedule": ("paper", "linear", "cosine"),
     "training.average_weights": ("uniform", "linear"),
+    "training.on_nonfinite": ("stop", "skip"),
+    "training.on_divergence": ("warn", "stop"),
 }
 
 MINIMUM: Mapping[str, float] = {
@@ -40,6 +42,7 @@ MINIMUM: Mapping[str, float] = {
     "training.save_every": 1,
     "training.valid_every": 1,
     "training.average_last": 1,
+    "training.max_skipped": 1,
     "decoding.beam_size": 1,
     "decoding.batch_tokens": 1,
 }
@@ -148,6 +151,10 @@ class TrainingConfig:
     valid_sentences: int
     average_last: int
     average_weights: str
+    on_nonfinite: str
+    max_skipped: int
+    on_divergence: str
+    divergence: float
     seed: int
     threads: int
 

@@ -28,8 +28,12 @@ def write_text(path: Path, text: str) -> None:
 def replace_text(path: Path, text: str) -> None:
     """Put a whole new text in a file's place at one stroke."""
     beside = path.with_name(path.name + ".tmp")
-    write_text(beside, text)
-    beside.replace(path)
+    try:
+        write_text(beside, text)
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)  # half a file on a full disk helps nobody
+        raise
     sync_folder(path.parent)
 
 
@@ -49,6 +53,14 @@ def rename_folder(written: Path, final: Path) -> None:
     sync_folder(written)
     written.rename(final)
     sync_folder(final.parent)
+
+
+def forget_cached(path: Path) -> None:
+    """Let the next reading of a file come from the disk, where the system can."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def sha256(path: Path) -> str:

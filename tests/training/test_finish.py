@@ -11,9 +11,11 @@ from dragoman.model_folder import SavedModel, load_model
 from dragoman.text.corpus import Corpus
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoints
+from dragoman.training.circumstances import Circumstances
 from dragoman.training.distributed import Processes
 from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.finish import finish, guess_languages
+from dragoman.training.guards import Guard
 from dragoman.training.interruption import Interruption
 from dragoman.training.loop import Ending, Trainer
 from dragoman.training.metrics import MetricsLog
@@ -55,6 +57,8 @@ def trainer(
         metrics=metrics,
         progress=ProgressBar(quiet=False),
         interruption=Interruption(),
+        guard=Guard(tmp_path, settings),
+        circumstances=Circumstances.now(prepared.store.fingerprint, config),
     )
     yield made
     metrics.close()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dragoman.training.interruption import Interruption
+from dragoman.training.interruption import Interrupted, Interruption
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -99,3 +99,22 @@ def test_other_threads_do_not_listen() -> None:
     thread.join()
     assert seen == [before, False]
     assert handlers() == before
+
+
+@pytest.mark.usefixtures("heard")
+def test_repeatable_work_is_broken_off_at_once() -> None:
+    with Interruption() as interruption:
+        with pytest.raises(Interrupted), interruption.at_once():
+            signal.raise_signal(signal.SIGTERM)
+        assert interruption.signal == signal.SIGTERM
+        with pytest.raises(Interrupted), interruption.at_once():
+            raise AssertionError("not begun when the end is already asked for")
+
+
+@pytest.mark.usefixtures("heard")
+def test_other_work_is_finished() -> None:
+    with Interruption() as interruption:
+        with interruption.at_once():
+            pass
+        signal.raise_signal(signal.SIGINT)
+        assert interruption.requested

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from dragoman.config import load_preset
+from dragoman.config import CHOICES, load_preset
 from dragoman.errors import TrainingError
 from dragoman.training.budget import Budget
 from dragoman.training.run_record import (
     FREE_TO_CHANGE,
     RunRecord,
     changed_settings,
+    other_data,
     read_record,
-    refuse_other_data,
     refuse_other_settings,
 )
 
@@ -23,7 +23,6 @@ RECORD = RunRecord(load_preset("tiny"), "0123abcd", Budget(steps=100))
 
 def refuse_other_run(folder: Path, earlier: RunRecord, now: RunRecord) -> None:
     refuse_other_settings(folder, earlier.config, now.config)
-    refuse_other_data(folder, earlier.data_fingerprint, now.data_fingerprint)
 
 
 def with_settings(settings: dict[str, Any]) -> RunRecord:
@@ -108,7 +107,25 @@ def test_another_budget_may_go_on(budget: Budget) -> None:
 
 @pytest.mark.parametrize("name", [*FREE_TO_CHANGE, "decoding.beam_size"])
 def test_what_does_not_change_the_learning_may_change(name: str) -> None:
-    refuse_other_run(FOLDER, RECORD, with_settings({name: 7}))
+    other = CHOICES[name][1] if name in CHOICES else 7
+    refuse_other_run(FOLDER, RECORD, with_settings({name: other}))
+
+
+def test_a_setting_that_fits_the_same_weights_may_change_on_request() -> None:
+    now = with_settings({"training.learning_rate": 0.25, "model.dropout": 0.4})
+    with pytest.raises(TrainingError, match="--allow-changed goes on with the new"):
+        refuse_other_run(FOLDER, RECORD, now)
+    refuse_other_settings(FOLDER, RECORD.config, now.config, allow_changed=True)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"model.d_ff": 77}, {"tokenizer.kind": "words"}, {"training.optimizer": "adam"}],
+)
+def test_what_the_weights_are_made_of_never_changes(settings: dict[str, Any]) -> None:
+    now = with_settings(settings)
+    with pytest.raises(TrainingError, match=f"{next(iter(settings))} = .* another run"):
+        refuse_other_settings(FOLDER, RECORD.config, now.config, allow_changed=True)
 
 
 def test_other_settings_are_refused_in_one_line() -> None:
@@ -123,11 +140,10 @@ def test_other_settings_are_refused_in_one_line() -> None:
 
 
 def test_other_data_is_refused_in_one_line() -> None:
-    with pytest.raises(TrainingError) as raised:
-        refuse_other_run(FOLDER, RECORD, replace(RECORD, data_fingerprint="ffff"))
-    assert str(raised.value) == (
+    assert str(other_data(FOLDER)) == (
         "runs/m holds a run on other data (the corpus has changed since): restore the "
-        "corpus to go on, or give another folder for another run"
+        "corpus to go on, give another folder for another run, or --allow-changed to "
+        "go on with the new one"
     )
 
 

@@ -1,5 +1,4 @@
 import json
-import math
 import os
 import shutil
 import signal
@@ -13,6 +12,7 @@ from safetensors.torch import load_file
 
 import dragoman
 from dragoman import durable
+from dragoman.data.token_store import TokenStore
 from dragoman.errors import ConfigError, CorpusError, TrainingError
 from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer, Update
@@ -74,7 +74,7 @@ def metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "muon"])
-@pytest.mark.parametrize("stop", [3, 4, 11])
+@pytest.mark.parametrize("stop", [3, 4, 10])
 def test_an_interrupted_run_ends_with_the_same_weights(
     run: Runner,
     tmp_path: Path,
@@ -100,13 +100,16 @@ def test_an_interrupted_run_ends_with_the_same_weights(
     assert steps == list(range(1, 15))
 
 
-def test_a_signal_in_the_last_update_comes_too_late(
+def test_a_signal_in_the_last_update_leaves_the_end_to_the_next_run(
     run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop_after(monkeypatch, 6, signal.SIGTERM)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 6, signal.SIGTERM)
+        result = run(tmp_path / "m", steps=6)
+    assert result.ending is Ending.INTERRUPTED
+    assert result.signal == signal.SIGTERM
     result = run(tmp_path / "m", steps=6)
-    assert result.ending is Ending.BUDGET
-    assert result.signal is None
+    assert (result.ending, result.steps) == (Ending.BUDGET, 6)
     assert (tmp_path / "m" / "SHA256SUMS").exists()
 
 
@@ -273,6 +276,43 @@ def test_other_data_does_not_continue_a_run(
     assert run(tmp_path / "m", steps=4, valid=False).steps == 4
 
 
+def test_other_data_continues_a_run_on_request_with_the_words_it_knows(
+    run: Runner, corpus: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(tmp_path / "m", steps=2, valid=False)
+    tokenizer = tmp_path / "m" / "prepared" / "tokenizer.model"
+    before = durable.sha256(tokenizer)
+    source, target = tmp_path / "few.en", tmp_path / "few.es"
+    for path, whole in (source, corpus.train_source), (target, corpus.train_target):
+        lines = whole.read_text("utf-8").splitlines(keepends=True)
+        path.write_text("".join(lines[:60]), "utf-8")
+    options: Any = {"preset": "tiny", "settings": SMALL, "quiet": True}
+    options |= {"source": source, "target": target}
+    result = train(tmp_path / "m", steps=4, allow_changed=True, **options)
+    assert result.steps == 4
+    assert "other data" in capsys.readouterr().err
+    assert durable.sha256(tokenizer) == before
+    assert len(TokenStore.open(tmp_path / "m" / "prepared" / "train")) <= 60
+    assert train(tmp_path / "m", steps=6, **options).steps == 6
+
+
+def test_a_damaged_newest_checkpoint_is_named_and_changes_nothing(
+    run: Runner, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(tmp_path / "m", steps=8, valid=False)
+    whole = durable.sha256(tmp_path / "m" / "model.safetensors")
+    damaged = tmp_path / "m" / "checkpoints" / "step-8" / "optimizer.safetensors"
+    content = bytearray(damaged.read_bytes())
+    content[-5] ^= 1
+    damaged.write_bytes(content)
+    (tmp_path / "m" / "model.safetensors").unlink()
+    capsys.readouterr()
+    run(tmp_path / "m", steps=8, valid=False)
+    said = capsys.readouterr().err
+    assert f"{damaged} was damaged or altered: going on from step-4 instead" in said
+    assert durable.sha256(tmp_path / "m" / "model.safetensors") == whole
+
+
 def test_a_touched_corpus_with_the_same_text_goes_on(
     run: Runner, corpus: Any, tmp_path: Path
 ) -> None:
@@ -324,17 +364,17 @@ def test_tsv_without_validation_and_separate_vocabularies(
     assert dragoman.load(tmp_path / "m").translate(["Hello."])
 
 
-def test_a_gradient_that_is_no_number_stops_before_the_update(
-    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_number_of_threads_is_noticed_and_may_be_allowed(
+    run: Runner, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(tmp_path / "m", steps=4)
-    before = durable.sha256(tmp_path / "m/checkpoints/step-4/model.safetensors")
-    clip = "dragoman.training.optimizer.Optimizer.clip"
-    monkeypatch.setattr(clip, lambda _self: math.nan)
-    with pytest.raises(TrainingError, match="is not a number at update 5"):
-        run(tmp_path / "m", steps=8)
-    after = durable.sha256(tmp_path / "m/checkpoints/step-4/model.safetensors")
-    assert before == after
+    run(tmp_path / "m", steps=2, valid=False)
+    more: Any = {"settings": {"training.threads": 2}, "valid": False}
+    with pytest.raises(TrainingError, match=r"1 threads then, 2 now.*--allow"):
+        run(tmp_path / "m", steps=4, **more)
+    assert run(tmp_path / "m", steps=4, allow_changed=True, **more).steps == 4
+    said = capsys.readouterr().err.splitlines()
+    assert len([line for line in said if "1 threads then, 2 now" in line]) == 1
+    assert run(tmp_path / "m", steps=6, **more).steps == 6
 
 
 def test_it_runs_outside_the_main_thread(run: Runner, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dragoman.cli.parsers import (
     positive_int,
 )
 from dragoman.config import PRESETS, parse_settings
+from dragoman.errors import ConfigError
 
 DESCRIPTION = """\
 Train a translator on parallel text and leave it in the folder MODEL.
@@ -26,6 +27,7 @@ examples:
       --valid-source val.en --valid-target val.de --preset tiny
   dragoman train MODEL --source pairs.tsv.gz --preset small --epochs 20 \\
       --set model.dropout=0.2 --set tokenizer.vocabulary_size=16000
+  dragoman train MODEL --debug-batch MODEL/bad-batches/step-120.safetensors
 """
 
 PRESET_HELP = """\
@@ -38,7 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(subparsers, "train", DESCRIPTION, EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="folder to write")
     text = parser.add_argument_group("text (plain, .tsv or .jsonl, each also .gz)")
-    text.add_argument("--source", type=Path, required=True, metavar="FILE")
+    text.add_argument("--source", type=Path, metavar="FILE")
     text.add_argument(
         "--target", type=Path, metavar="FILE", help="not with .tsv and .jsonl"
     )
@@ -66,12 +68,28 @@ def add_parser(subparsers: Subparsers) -> None:
     how.add_argument(
         "--tensorboard", action="store_true", help="write MODEL/tensorboard as well"
     )
+    how.add_argument(
+        "--allow-changed",
+        action="store_true",
+        help="go on even if data, settings, threads or processes are not as before",
+    )
+    how.add_argument(
+        "--debug-batch",
+        type=Path,
+        metavar="FILE",
+        help="train nothing: run a batch again that a run in MODEL kept because its "
+        "loss or gradient was no number, and show where that began",
+    )
     how.add_argument("--quiet", action="store_true", help="show no progress")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Train; exit with 130 or 143 when a signal ended the run."""
+    if options.debug_batch is not None:
+        return _show_batch(options)
+    if options.source is None:
+        raise ConfigError("there is nothing to learn from: give --source FILE")
     from dragoman.training.train import train
 
     result = train(
@@ -88,6 +106,7 @@ def run(options: argparse.Namespace) -> int:
         device=options.device,
         tensorboard=options.tensorboard,
         quiet=options.quiet,
+        allow_changed=options.allow_changed,
     )
     if result.signal is not None:
         return 128 + result.signal
@@ -97,6 +116,13 @@ def run(options: argparse.Namespace) -> int:
             f"{result.folder}",
             file=sys.stderr,
         )
+    return 0
+
+
+def _show_batch(options: argparse.Namespace) -> int:
+    from dragoman.training.debug_replay import replay
+
+    print(replay(options.model, options.debug_batch).table())
     return 0
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dragoman.data.sampler import EpochOrder, Lengths
 
@@ -42,4 +43,36 @@ def epoch_statistics(
         largest_batch=int(total.max()),
         longest_source=longest[0],
         longest_target=longest[1],
+    )
+
+
+@dataclass(frozen=True)
+class PartSizes:
+    """What the parts of an epoch's batches take, each named by batch and number."""
+
+    batch: NDArray[np.int64]
+    number: NDArray[np.int64]
+    places: NDArray[np.int64]
+    attention: NDArray[np.int64]  # pairs of places, which is what attention looks at
+
+
+def part_sizes(
+    order: EpochOrder, source_lengths: Lengths, target_lengths: Lengths, parts: int
+) -> PartSizes:
+    """Measure every part, where each batch is split evenly into so many."""
+    batch, number = np.indices((len(order), parts)).reshape(2, -1)
+    least, extra = np.divmod((order.ends - order.starts)[batch], parts)
+    starts = order.starts[batch] + number * least + np.minimum(number, extra)
+    rows = least + (number < extra)
+    kept = np.flatnonzero(rows)
+    kept = kept[np.argsort(starts[kept])]
+    source, target = (
+        np.maximum.reduceat(lengths[order.pairs], starts[kept]).astype(np.int64) + 1
+        for lengths in (source_lengths, target_lengths)
+    )
+    return PartSizes(
+        batch[kept],
+        number[kept],
+        rows[kept] * (source + target),
+        rows[kept] * (source**2 + target**2 + source * target),
     )

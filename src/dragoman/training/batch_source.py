@@ -13,6 +13,7 @@ from dragoman.config import Config
 from dragoman.data.batching import Batch, read_batch, share_out
 from dragoman.data.resegmentation import Resegmentation, SegmentationTable
 from dragoman.data.sampler import Position, Sampler
+from dragoman.data.statistics import part_sizes
 from dragoman.data.token_store import TokenStore
 from dragoman.text.subword_sampling import segmentations
 from dragoman.text.tokenizer import Tokenizer
@@ -75,6 +76,20 @@ class BatchSource:
         few = indices[: max(1, PROBE_TOKENS // longest)]
         return read_batch(self.store, few).to(self.device)
 
+    def largest(self) -> list[Batch]:
+        """Give the parts of the first epoch that need the most memory.
+
+        One has the most places, another perhaps the most pairs of places to attend.
+        """
+        order = self.sampler.order(0)
+        source, target = self.store.source_lengths, self.store.target_lengths
+        count = self.parts * self.processes.count
+        sizes = part_sizes(order, source, target, count)
+        chosen = {int(sizes.places.argmax()), int(sizes.attention.argmax())}
+        batches = sorted({int(sizes.batch[k]) for k in chosen})
+        parts = [self._parts(order[k], Position(0, k)) for k in batches]
+        return [max(update, key=_places) for update in parts]
+
     def _read_ahead(self, start: Position, ready: Ready, stop: threading.Event) -> None:
         try:
             for item in self.read(start):
@@ -86,15 +101,21 @@ class BatchSource:
 
     def read(self, start: Position) -> Iterator[Delivery]:
         """Yield the same, reading each update when it is asked for."""
-        position, rank = start, self.processes.rank
+        position = start
         for indices, after in self.sampler.batches(start):
-            own = share_out(indices, self.processes.count, self.parts)[rank]
-            parts = [
-                self._read_part(indices, part, position, rank * len(own) + number)
-                for number, part in enumerate(own)
-            ]
-            yield parts, after
+            yield self._parts(indices, position), after
             position = after
+
+    def _parts(
+        self, indices: NDArray[np.integer[Any]], position: Position
+    ) -> list[Batch]:
+        """Read this process's parts of the batch at a position."""
+        rank = self.processes.rank
+        own = share_out(indices, self.processes.count, self.parts)[rank]
+        return [
+            self._read_part(indices, part, position, rank * len(own) + number)
+            for number, part in enumerate(own)
+        ]
 
     def _read_part(
         self,
@@ -111,6 +132,10 @@ class BatchSource:
         rows = part if len(part) else batch[:1]
         read = read_batch(self.store, rows, self.spellings, key)
         return (read if len(part) else read.without_targets()).to(self.device)
+
+
+def _places(batch: Batch) -> int:
+    return batch.source.numel() + batch.target_out.numel()
 
 
 def _offer(item: Delivery | BaseException, ready: Ready, stop: threading.Event) -> None:

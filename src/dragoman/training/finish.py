@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from dragoman.config import Config
-from dragoman.model.weights import count_parameters, set_weights
+from dragoman.model.weights import count_parameters, get_weights, set_weights
 from dragoman.model_folder import save_model
 from dragoman.text.corpus import Corpus
 from dragoman.training.averaging import average_checkpoints
 from dragoman.training.card import Card
+from dragoman.training.disk import keeping, size_of
 from dragoman.training.loop import Ending, Trainer
 from dragoman.training.preparation import Prepared
 from dragoman.training.progress import duration
@@ -49,9 +50,10 @@ def finish(
         ),
         validation=described,
     )
-    save_model(
-        folder, trainer.model, prepared.tokenizers, config, languages, card.text()
-    )
+    with keeping(folder, size_of(get_weights(trainer.model))):
+        save_model(
+            folder, trainer.model, prepared.tokenizers, config, languages, card.text()
+        )
     return validation
 
 

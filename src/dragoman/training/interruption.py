@@ -2,8 +2,14 @@
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
+
+
+class Interrupted(Exception):  # noqa: N818 (no error, but news)
+    """Someone asked for the end during work that need not be finished."""
 
 
 class Interruption:
@@ -12,11 +18,23 @@ class Interruption:
     def __init__(self) -> None:
         self.signal: int | None = None
         self._previous: dict[int, Any] = {}
+        self._at_once = False
 
     @property
     def requested(self) -> bool:
         """Whether someone asked the run to end."""
         return self.signal is not None
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Break repeatable work off with `Interrupted` when someone asks."""
+        if self.requested:
+            raise Interrupted
+        try:
+            self._at_once = True
+            yield
+        finally:
+            self._at_once = False
 
     def __enter__(self) -> Self:
         if threading.current_thread() is not threading.main_thread():
@@ -40,6 +58,8 @@ class Interruption:
             self._restore(number)
             signal.raise_signal(number)
         self.signal = number
+        if self._at_once:
+            raise Interrupted
 
     def _restore(self, number: int) -> None:
         # A handler that was not set from Python reads as None and cannot be set.

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from dragoman.config import TrainingConfig
 from dragoman.data.batching import Batch
@@ -16,14 +16,23 @@ from dragoman.errors import TrainingError
 from dragoman.model.transformer import Transformer
 from dragoman.model.weights import get_weights, set_weights
 from dragoman.training.budget import Budget
-from dragoman.training.checkpoints import Checkpoint, Checkpoints
+from dragoman.training.checkpoints import Checkpoint, Checkpoints, step_of
+from dragoman.training.circumstances import Circumstances
+from dragoman.training.debug_batch import DebugBatch
 from dragoman.training.distributed import Processes, accumulating
 from dragoman.training.dropout_growth import DropoutGrowth
-from dragoman.training.interruption import Interruption
+from dragoman.training.guards import Guard, refusal
+from dragoman.training.interruption import Interrupted, Interruption
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.progress import ProgressBar, Speedometer
-from dragoman.training.randomness import random_states, restore_random_states
+from dragoman.training.randomness import (
+    own_states,
+    random_states,
+    restore_random_states,
+    take_up,
+)
+from dragoman.training.run_state import RunState
 from dragoman.training.schedule import Schedule
 from dragoman.training.validation import Validation, describe_validation
 
@@ -36,23 +45,6 @@ class Ending(Enum):
     INTERRUPTED = "interrupted"
 
 
-@dataclass
-class RunState:
-    """Where the run stands; what a checkpoint keeps besides tensors."""
-
-    step: int = 0
-    epoch: int = 0
-    batch: int = 0
-    seconds: float = 0.0
-    best_loss: float = math.inf
-    validations_since_best: int = 0
-
-    @property
-    def position(self) -> Position:
-        """The next batch to take."""
-        return Position(self.epoch, self.batch)
-
-
 @dataclass(frozen=True)
 class Update:
     """What one update measured."""
@@ -63,6 +55,11 @@ class Update:
     gradient_norm: float
     rate: float
     tokens: int
+
+    @property
+    def finite(self) -> bool:
+        """Whether it can be learned from."""
+        return math.isfinite(self.loss) and math.isfinite(self.gradient_norm)
 
 
 @dataclass
@@ -87,6 +84,8 @@ class Trainer:
     metrics: MetricsLog | None  # the first process has one
     progress: ProgressBar
     interruption: Interruption
+    guard: Guard
+    circumstances: Circumstances
     state: RunState = field(default_factory=RunState)
     speedometer: Speedometer = field(default_factory=Speedometer)
     stopped_by: int | None = None  # the signal on which all processes agreed
@@ -101,19 +100,20 @@ class Trainer:
         """Learn until the budget is spent, patience runs out or someone stops it."""
         self.began = time.monotonic() - self.state.seconds
         self.model.train()
+        if self.state.unvalidated:
+            self._validate_and_save()
         for parts, after in self.batches(self.state.position):
             tokens = self._agree(parts)
-            if self._progress() >= 1:
-                return self._end(Ending.BUDGET)
             if self.stopped_by:
                 return self._end(Ending.INTERRUPTED)
+            if self._progress() >= 1:
+                return self._end(Ending.BUDGET)
             update = self._update(parts, tokens)
             self.state.step += 1
             self.state.epoch, self.state.batch = after.epoch, after.batch
             self._note(update)
-            improved = self._due(self.settings.valid_every) and self._validate()
-            if improved or self._due(self.settings.save_every):
-                self.save(best=improved)
+            self._watch(update)
+            self._validate_and_save()
             if self._out_of_patience():
                 return self._end(Ending.PATIENCE)
         raise AssertionError("batches never end by themselves")
@@ -128,21 +128,19 @@ class Trainer:
         set_weights(self.model, hand_out(get_weights(self.model), weights))
         self.optimizer.load(hand_out(self.optimizer.state(), tensors))
         restore_random_states(self.processes, self.device, tensors)
-        kept = self.processes.tell(state)
-        kept["best_loss"] = math.inf if kept["best_loss"] is None else kept["best_loss"]
-        self.state = RunState(**{key: kept[key] for key in asdict(RunState())})
+        self.state = RunState.from_dict(self.processes.tell(state))
 
     def save(self, *, best: bool = False, averaged: bool = True) -> None:
         """Write a checkpoint of this moment."""
-        state = asdict(self.state)
-        if math.isinf(state["best_loss"]):
-            state["best_loss"] = None  # JSON has no infinity
+        state = self.state.to_dict()
+        state["circumstances"] = self.circumstances.to_dict()
         randomness = random_states(self.processes, self.device)
         tensors = self.optimizer.state() | randomness
         weights = get_weights(self.model)
         if self.processes.first:
-            checkpoint = Checkpoint(self.state.step, weights, tensors, state, averaged)
-            self.checkpoints.save(checkpoint, best=best)
+            self.checkpoints.save(
+                Checkpoint(self.state.step, weights, tensors, state, averaged, best)
+            )
 
     def _agree(self, parts: list[Batch]) -> int:
         """Count the update's tokens over all processes, which also agree when to end.
@@ -161,6 +159,7 @@ class Trainer:
         """Learn from one batch, in parts that together count as one."""
         rate = self.schedule.rate(self.state.step + 1, self._progress())
         self.dropout.set(self._progress())
+        chance = own_states(self.device)
         sums = torch.zeros(3, dtype=torch.float64)
         for number, part in enumerate(parts, 1):
             with accumulating(self.objective, last=number == len(parts)):
@@ -172,17 +171,39 @@ class Trainer:
         smoothed, plain, correct, _ = told.sum(dim=0).tolist()
         self.state.seconds = float(told[0, 3])
         norm = self.optimizer.clip()
-        if not math.isfinite(smoothed) or not math.isfinite(norm):
-            raise TrainingError(
-                f"the loss or its gradient is not a number at update "
-                f"{self.state.step + 1}: lower training.learning_rate (the last "
-                f"checkpoint in {self.checkpoints.folder} is unharmed)"
-            )
-        self.optimizer.step(rate)
-        self.optimizer.forget_gradients()
-        return Update(
+        update = Update(
             smoothed / tokens, plain / tokens, correct / tokens, norm, rate, tokens
         )
+        if update.finite:
+            self.optimizer.step(rate)
+            self.state.skipped_in_a_row = 0
+        self.optimizer.forget_gradients()
+        if not update.finite:
+            self._refuse(update, parts, chance)
+        return update
+
+    def _refuse(
+        self, update: Update, parts: list[Batch], chance: dict[str, Tensor]
+    ) -> None:
+        """Keep a batch that gave no number; end the run, unless it is to be skipped."""
+        step, state = self.state.step + 1, self.state
+        state.skipped_in_a_row += 1
+        weights, threads = get_weights(self.model), self.circumstances.threads
+        kept = self.guard.keep(DebugBatch(step, threads, parts, weights, chance))
+        what = "gradient" if math.isfinite(update.loss) else "loss"
+        if self.guard.skips(state.skipped_in_a_row):
+            self._warn(f"update {step:,} was skipped: its {what} is not finite; {kept}")
+            return
+        in_a_row, state.skipped_in_a_row = state.skipped_in_a_row, 0
+        if state.step:
+            take_up(chance)  # as if the update had not been tried
+            self.save(averaged=False)
+            self.processes.wait()
+        raise TrainingError(refusal(what, step, kept, state.step > 0, in_a_row))
+
+    def _warn(self, line: str) -> None:
+        if self.processes.first:
+            self.progress.warn(line)
 
     def _progress(self) -> float:
         return self.budget.progress(
@@ -194,15 +215,17 @@ class Trainer:
             return
         state, progress = self.state, self._progress()
         speed = self.speedometer.after(update.tokens)
+        clock = {
+            "epoch": state.step / self.steps_per_epoch,
+            "seconds": round(state.seconds, 3),
+        }
+        if not update.finite:  # JSON has no words for such numbers
+            self.metrics.write("skipped", state.step, clock)
+            return
         self.metrics.write(
             "train",
             state.step,
-            {
-                "epoch": state.step / self.steps_per_epoch,
-                "seconds": round(state.seconds, 3),
-                **asdict(update),
-                "tokens_per_second": speed,
-            },
+            {**clock, **asdict(update), "tokens_per_second": speed},
         )
         self.progress.show(
             step=state.step,
@@ -213,12 +236,44 @@ class Trainer:
             seconds_left=state.seconds * (1 - progress) / max(progress, 1e-9),
         )
 
+    def _watch(self, update: Update) -> None:
+        """Say once that the run diverges, and end it if the settings ask for that."""
+        margin, state = self.settings.divergence, self.state
+        if (
+            not margin
+            or not update.finite
+            or not state.level.diverges(update.plain_loss, state.step, margin)
+        ):
+            return
+        good = [
+            path.name
+            for path in self.checkpoints.saved()
+            if step_of(path) <= state.level.lowest_step
+        ]
+        back = f"{good[-1]} is from before" if good else "no checkpoint is from before"
+        line = (
+            f"{state.level.describe()} ({back}): lower training.learning_rate or "
+            "lengthen the warm-up"
+        )
+        if self.settings.on_divergence == "stop":
+            raise TrainingError(line)
+        self._warn(line)
+
+    def _validate_and_save(self) -> None:
+        """Validate and save where one or the other is due."""
+        improved = self._due(self.settings.valid_every) and self._validate()
+        if improved or self._due(self.settings.save_every):
+            self.save(best=improved)
+
     def _validate(self) -> bool:
         """Validate, and say whether it is the best so far."""
         if self.validate is None:
             return False
-        result = self.validate() if self.processes.first else None
+        result = self._uninterrupted_validation() if self.processes.first else None
         told = self.processes.tell(None if result is None else asdict(result))
+        self.state.unvalidated = told is None
+        if told is None:
+            return False
         result, state = Validation(**told), self.state
         improved = result.loss < state.best_loss
         state.best_loss = min(result.loss, state.best_loss)
@@ -229,6 +284,15 @@ class Trainer:
             self.metrics.write("valid", state.step, result.to_dict())
         self.progress.say(f"step {state.step:,}  {describe_validation(result)}")
         return improved
+
+    def _uninterrupted_validation(self) -> Validation | None:
+        """Validate, which may take long: a signal breaks it off, to be repeated."""
+        assert self.validate is not None, "there is text to validate on"
+        try:
+            with self.interruption.at_once():
+                return self.validate()
+        except Interrupted:
+            return None
 
     def _due(self, every: int) -> bool:
         return self.state.step % every == 0

@@ -1,11 +1,13 @@
 """The run's diary: JSON lines in metrics.jsonl, and TensorBoard if asked."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dragoman import durable
 from dragoman.errors import MissingExtraError
+from dragoman.training.disk import keeping
 
 
 class MetricsLog:
@@ -16,20 +18,23 @@ class MetricsLog:
         board = path.parent / "tensorboard"
         self.board = _open_board(board, resume_after) if tensorboard else None
         kept = _lines_up_to(path, resume_after) if path.exists() else []
-        durable.replace_text(path, "".join(kept))
+        with keeping(path):
+            durable.replace_text(path, "".join(kept))
         self.file = path.open("a", encoding="utf-8")
 
     def write(self, kind: str, step: int, values: dict[str, Any]) -> None:
-        """Note what was measured at an update: of the kind "train" or "valid"."""
-        self.file.write(json.dumps({"kind": kind, "step": step, **values}) + "\n")
-        self.file.flush()
+        """Note what was measured at an update: "train", "valid" or "skipped"."""
+        with keeping(self.path):
+            self.file.write(json.dumps({"kind": kind, "step": step, **values}) + "\n")
+            self.file.flush()
         if self.board is not None:
             for name, value in values.items():
                 self.board.add_scalar(f"{kind}/{name}", value, step)
 
     def close(self) -> None:
         """Close the files."""
-        self.file.close()
+        with suppress(OSError):  # said when it was written, if the disk is full
+            self.file.close()
         if self.board is not None:
             self.board.close()
 

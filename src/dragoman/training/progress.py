@@ -52,6 +52,10 @@ class ProgressBar:
         if not self.quiet:
             tqdm.write(text, file=sys.stderr)
 
+    def warn(self, text: str) -> None:
+        """Print a line that matters even to someone who asked for quiet."""
+        tqdm.write(f"dragoman: {text}", file=sys.stderr)
+
     def close(self) -> None:
         """Leave the bar as it stands."""
         self.bar.close()

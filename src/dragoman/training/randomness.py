@@ -14,7 +14,7 @@ def random_states(processes: Processes, device: torch.device) -> dict[str, Tenso
     """Name the states of all processes' generators."""
     return {
         _name(kind, rank): state
-        for kind, own in _own_states(device).items()
+        for kind, own in own_states(device).items()
         for rank, state in enumerate(processes.gather(own))
     }
 
@@ -26,7 +26,7 @@ def restore_random_states(
 
     A process that was not there when they were kept goes on as it is.
     """
-    kinds = _own_states(device)
+    kinds = own_states(device)
     every = {
         _name(kind, rank): state
         for kind, state in kinds.items()
@@ -34,13 +34,19 @@ def restore_random_states(
     }
     there = processes.tell(None if kept is None else [n for n in every if n in kept])
     given = processes.hand_out({name: every[name] for name in there}, kept)
+    names = {kind: _name(kind, processes.rank) for kind in kinds}
+    take_up({kind: given[name] for kind, name in names.items() if name in given})
+
+
+def take_up(states: Mapping[str, Tensor]) -> None:
+    """Let this process's generators go on from states that `own_states` gave."""
     for kind, restore in ((CPU, torch.set_rng_state), (GPU, torch.cuda.set_rng_state)):
-        name = _name(kind, processes.rank)
-        if kind in kinds and name in given:
-            restore(given[name])
+        if kind in states:
+            restore(states[kind])
 
 
-def _own_states(device: torch.device) -> dict[str, Tensor]:
+def own_states(device: torch.device) -> dict[str, Tensor]:
+    """Name the states of this process's generators."""
     if device.type == "cuda":
         return {CPU: torch.get_rng_state(), GPU: torch.cuda.get_rng_state()}
     return {CPU: torch.get_rng_state()}

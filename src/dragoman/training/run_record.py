@@ -9,6 +9,7 @@ from dragoman import durable
 from dragoman.config import Config, read_saved
 from dragoman.errors import ConfigError, TrainingError
 from dragoman.training.budget import Budget
+from dragoman.training.disk import keeping
 
 FILE = "run.json"
 # Settings that change how a run is watched, not what it learns.
@@ -18,6 +19,20 @@ FREE_TO_CHANGE = (
     "training.patience",
     "training.max_steps",
     "training.valid_sentences",
+    "training.threads",  # how many really work is kept in each checkpoint
+    "training.on_nonfinite",
+    "training.max_skipped",
+    "training.on_divergence",
+    "training.divergence",
+)
+# Settings that decide what the weights and the optimizer's state are made of: no run
+# can go on with others.
+FIXED = ("model.", "tokenizer.", "training.optimizer")
+LOOSE = (
+    "model.dropout",
+    "model.attention_dropout",
+    "model.feed_forward_dropout",
+    "tokenizer.sampling",
 )
 
 
@@ -42,7 +57,8 @@ class RunRecord:
             "steps": self.steps,
             "seconds": self.seconds,
         }
-        durable.replace_text(folder / FILE, json.dumps(plain, indent=2) + "\n")
+        with keeping(folder / FILE):
+            durable.replace_text(folder / FILE, json.dumps(plain, indent=2) + "\n")
 
 
 def read_record(folder: Path) -> RunRecord | None:
@@ -66,34 +82,52 @@ def read_record(folder: Path) -> RunRecord | None:
         ) from error
 
 
-def refuse_other_settings(folder: Path, earlier: Config, now: Config) -> None:
+def refuse_other_settings(
+    folder: Path, earlier: Config, now: Config, *, allow_changed: bool = False
+) -> None:
     """Say in one line which setting keeps this command from continuing the run."""
     changes = changed_settings(earlier, now)
+    advice = "give the same settings to go on, or another folder for another run"
+    if allow_changed:
+        changes = [change for change in changes if _is_fixed(change[0])]
+    elif not any(_is_fixed(change[0]) for change in changes):
+        advice += " (--allow-changed goes on with the new ones)"
     if changes:
         name, old, new = changes[0]
         raise TrainingError(
             f"{folder} holds a run with {name} = {old}, and this command says {new}: "
-            "give the same settings to go on, or another folder for another run"
+            f"{advice}"
         )
 
 
-def refuse_other_data(folder: Path, earlier: str, now: str) -> None:
+def other_data(folder: Path) -> TrainingError:
     """Say in one line that the run in the folder learned from something else."""
-    if earlier != now:
-        raise TrainingError(
-            f"{folder} holds a run on other data (the corpus has changed since): "
-            "restore the corpus to go on, or give another folder for another run"
-        )
+    return TrainingError(
+        f"{folder} holds a run on other data (the corpus has changed since): restore "
+        "the corpus to go on, give another folder for another run, or --allow-changed "
+        "to go on with the new one"
+    )
 
 
 def changed_settings(old: Config, new: Config) -> list[tuple[str, Any, Any]]:
     """List the settings that decide what is learned and differ."""
-    before, after = old.to_dict(), new.to_dict()
+    before, after = learned_settings(old), learned_settings(new)
     return [
-        (f"{section}.{key}", value, after[section][key])
-        for section, settings in before.items()
-        for key, value in settings.items()
-        if value != after[section][key]
-        and section != "decoding"
-        and f"{section}.{key}" not in FREE_TO_CHANGE
+        (name, value, after[name])
+        for name, value in before.items()
+        if value != after[name]
     ]
+
+
+def learned_settings(config: Config) -> dict[str, Any]:
+    """Give, by full name, the settings that decide what is learned."""
+    return {
+        f"{section}.{key}": value
+        for section, settings in config.to_dict().items()
+        for key, value in settings.items()
+        if section != "decoding" and f"{section}.{key}" not in FREE_TO_CHANGE
+    }
+
+
+def _is_fixed(name: str) -> bool:
+    return name.startswith(FIXED) and name not in LOOSE

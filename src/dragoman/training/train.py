@@ -1,7 +1,6 @@
 """Two text files in, a translator out: the main job from beginning to end."""
 
 import shlex
-import shutil
 import signal
 import sys
 from collections.abc import Mapping
@@ -23,27 +22,25 @@ from dragoman.training.batch_source import BatchSource
 from dragoman.training.budget import Budget
 from dragoman.training.check import check_table
 from dragoman.training.checkpoints import Checkpoints
+from dragoman.training.circumstances import Circumstances, going_on_under
 from dragoman.training.distributed import Processes, joined
 from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.finish import finish
+from dragoman.training.guards import Guard
 from dragoman.training.interruption import Interruption
 from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer
+from dragoman.training.memory_probe import memory_advice, probe_memory
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
-from dragoman.training.preparation import (
-    Prepared,
-    open_prepared,
-    open_same,
-    prepare,
-)
-from dragoman.training.progress import PreparationBar, ProgressBar
+from dragoman.training.preparation import Prepared, open_same
+from dragoman.training.progress import ProgressBar
 from dragoman.training.recipe import choose_recipe
+from dragoman.training.run_data import RunData
 from dragoman.training.run_record import (
     RunRecord,
     read_record,
-    refuse_other_data,
     refuse_other_settings,
 )
 from dragoman.training.schedule import Schedule
@@ -77,6 +74,7 @@ class Request:
     quiet: bool
     device: torch.device
     processes: Processes
+    allow_changed: bool
 
 
 def train(
@@ -94,11 +92,13 @@ def train(
     device: str = "auto",
     tensorboard: bool = False,
     quiet: bool = False,
+    allow_changed: bool = False,
 ) -> TrainingResult:
     """Train a translator on parallel text and leave it in `folder`.
 
     `source` and `target` are two files whose lines are each other's translations; one
-    .tsv or .jsonl file may hold both. Called again, it goes on where it stopped.
+    .tsv or .jsonl file may hold both. Called again, it goes on where it stopped; with
+    `allow_changed` even on other data, settings, threads or processes.
     """
     if valid_source is None and valid_target is not None:
         raise ConfigError("a validation target needs a validation source: give both")
@@ -115,6 +115,7 @@ def train(
             quiet=quiet or not processes.first,
             device=processes.place(chosen),
             processes=processes,
+            allow_changed=allow_changed,
         )
         progress = ProgressBar(quiet=request.quiet)
         try:
@@ -158,7 +159,8 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         if processes.first:
             record.write(request.folder)
         try:
-            ending = trainer.run()
+            with memory_advice(config.training, "an update"):
+                ending = trainer.run()
         finally:
             if trainer.metrics is not None:
                 trainer.metrics.close()
@@ -198,7 +200,12 @@ def _agree_on_settings(
         return Config.from_dict(request.processes.tell(None))
     config = _choose_settings(request, earlier, progress)
     if earlier is not None:
-        refuse_other_settings(request.folder, earlier.config, config)
+        refuse_other_settings(
+            request.folder,
+            earlier.config,
+            config,
+            allow_changed=request.allow_changed,
+        )
     request.processes.tell(config.to_dict())
     return config
 
@@ -224,10 +231,16 @@ def _prepare_everywhere(
 ) -> Prepared:
     """Let the first process prepare, or one on each machine that sees none of it."""
     processes, place = request.processes, request.folder / "prepared"
-    prepared = _prepare(request, config, earlier) if processes.first else None
+    data = RunData(request.folder, [request.corpus], request.valid, config)
+    allow, quiet = request.allow_changed, request.quiet
+    prepared = None
+    if processes.first:
+        prepared = data.get(earlier, allow_changed=allow, quiet=quiet)
     same = processes.tell(None if prepared is None else prepared.store.fingerprint)
     if prepared is None and processes.first_here:
-        prepared = open_same(place, same, config) or _prepare(request, config, None)
+        prepared = open_same(place, same, config) or data.get(
+            None, allow_changed=allow, quiet=quiet
+        )
     processes.wait()
     if prepared is None:
         prepared = open_same(place, same, config)
@@ -237,31 +250,6 @@ def _prepare_everywhere(
             "process: give every machine the same corpus, or a folder they share"
         )
     return prepared
-
-
-def _prepare(request: Request, config: Config, earlier: RunRecord | None) -> Prepared:
-    """Prepare the corpus, or open it; an earlier run's data is never overwritten."""
-    place, corpora = request.folder / "prepared", [request.corpus]
-    found = open_prepared(place, corpora, request.valid, config)
-    if found is not None:
-        return found
-    beside = place if earlier is None else request.folder / "prepared.new"
-    with PreparationBar(quiet=request.quiet) as bar:
-        made = prepare(beside, corpora, request.valid, config, progress=bar.show)
-    if earlier is None:
-        return made
-    try:
-        refuse_other_data(
-            request.folder, earlier.data_fingerprint, made.store.fingerprint
-        )
-    except TrainingError:
-        shutil.rmtree(beside)
-        raise
-    shutil.rmtree(place, ignore_errors=True)
-    beside.rename(place)
-    moved = open_prepared(place, corpora, request.valid, config)
-    assert moved is not None, "what was just prepared can be opened"
-    return moved
 
 
 def _assemble(
@@ -281,10 +269,21 @@ def _assemble(
     checkpoints = Checkpoints(
         request.folder / "checkpoints", keep=max(2, settings.average_last)
     )
-    newest = checkpoints.latest() if processes.first else None
+    circumstances = Circumstances.now(
+        prepared.store.fingerprint, config, processes.count
+    )
+    newest = None
+    if processes.first:
+        newest = going_on_under(
+            circumstances,
+            checkpoints.latest(progress.warn),
+            allow_changed=request.allow_changed,
+            warn=progress.warn,
+        )
     step = processes.tell(newest.step if newest is not None else None)
     objective = processes.spread(Objective(model, settings))
-    progress.say(check_table(prepared, objective, source, config))
+    with memory_advice(settings, "the first trial"):
+        progress.say(check_table(prepared, objective, source, config))
     trainer = Trainer(
         model=model,
         objective=objective,
@@ -307,7 +306,10 @@ def _assemble(
         else None,
         progress=progress,
         interruption=interruption,
+        guard=Guard(request.folder, settings, processes.rank),
+        circumstances=circumstances,
     )
+    probe_memory(objective, source.largest(), settings)
     if step is not None:
         trainer.restore(newest)
         progress.say(f"going on after update {step:,}")

@@ -1,0 +1,62 @@
+"""Runs the largest batch first: memory runs out before the first update, or never."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from torch import nn
+
+from dragoman.config import TrainingConfig
+from dragoman.data.batching import Batch
+from dragoman.errors import TrainingError
+from dragoman.training.distributed import accumulating
+from dragoman.training.randomness import own_states, take_up
+
+# How the allocators beneath say it: of the CPU, of a GPU, and of C++.
+OUT_OF_MEMORY = re.compile(
+    r"can't allocate memory|out of memory|bad_alloc", re.IGNORECASE
+)
+ASKED = re.compile(r"tried to allocate ([\d.]+ ?\w+)", re.IGNORECASE)
+
+
+def probe_memory(
+    objective: nn.Module, batches: list[Batch], settings: TrainingConfig
+) -> None:
+    """Run batches forward and backward; weights and randomness stay untouched."""
+    chance = own_states(batches[0].source.device)
+    objective.train()
+    try:
+        for batch in batches:
+            apart = accumulating(objective, last=False)  # nobody waits for this
+            with memory_advice(settings, _describe(batch)), apart:
+                objective(batch).smoothed.backward()
+    finally:
+        for parameter in objective.parameters():
+            parameter.grad = None
+        take_up(chance)
+
+
+@contextmanager
+def memory_advice(settings: TrainingConfig, what: str) -> Iterator[None]:
+    """Say in one line that memory ran out, and what needs less of it."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and not OUT_OF_MEMORY.search(str(error)):
+            raise
+        asked = ASKED.search(str(error))
+        more = f", {asked[1]} more were asked for" if asked else ""
+        raise TrainingError(
+            f"there is not enough memory for {what}{more}: lower training.batch_tokens "
+            f"(now {settings.batch_tokens}), raise training.accumulate (now "
+            f"{settings.accumulate}), which learns the same in smaller parts, or take "
+            "a smaller preset"
+        ) from error
+
+
+def _describe(batch: Batch) -> str:
+    rows, source = batch.source.shape
+    return (
+        f"the largest batch ({rows} pairs of up to {source} source and "
+        f"{batch.target_out.shape[1]} target tokens)"
+    )
