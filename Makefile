@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test setup lint types imports unit format clean help
+.PHONY: demo test setup lint types imports unit format screenshots clean help
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ unit: $(READY) ## pytest, warnings as errors
 format: $(READY) ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+screenshots: $(READY) ## picture every page of the studio, from the demo's model
+	$(BIN)/python tools/screenshots.py runs/demo docs/studio
 
 clean: ## remove what was set up and built, but no model
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

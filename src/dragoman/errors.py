@@ -8,6 +8,7 @@ DragomanError
 ├── TrainingError       a run that cannot start, go on or be saved
 ├── EvaluationError     translations and references that cannot be compared
 ├── InspectionError     a place in a model that is not there to be looked at
+├── StudioError         a page that cannot be opened, or a question without an answer
 ├── FetchError          a public corpus that could not be fetched
 └── MissingExtraError   a feature whose optional package is not installed
 
@@ -45,6 +46,10 @@ class EvaluationError(DragomanError):
 
 class InspectionError(DragomanError):
     """A place in a model that is not there to be looked at."""
+
+
+class StudioError(DragomanError):
+    """A page that cannot be opened, or a question that has no answer."""
 
 
 class FetchError(DragomanError):

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from dragoman import __version__
-from dragoman.cli import data, demo, evaluate, plan, train, translate
+from dragoman.cli import data, demo, evaluate, plan, studio, train, translate
 from dragoman.errors import DragomanError
 
 DESCRIPTION = """\
@@ -22,7 +22,7 @@ examples:
 `dragoman COMMAND --help` says more about each.
 """
 
-COMMANDS = (train, translate, evaluate, plan, data, demo)
+COMMANDS = (train, translate, evaluate, plan, studio, data, demo)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -20,6 +20,7 @@ from dragoman.inspection.interventions import Intervention, intervening
 from dragoman.model.transformer import Transformer
 from dragoman.special_tokens import PAD
 
+LOGITS_AT_ONCE = 20_000_000  # so that a long sentence fits into memory
 METHODS = ("attention", "value-weighted", "gradient × input", "erasure")
 
 
@@ -150,10 +151,23 @@ def _erasure(
     ]
     if len(source) == 1:
         return torch.zeros(len(target_out), 1)  # nothing would be left to look at
+    sources = [source, *hidden]
+    at_once = max(1, LOGITS_AT_ONCE // (len(target_out) * _vocabulary(model)))
     with torch.no_grad():
-        known = _log_probabilities(model, [source, *hidden], target_in, target_out)
+        parts = [
+            _log_probabilities(
+                model, sources[start : start + at_once], target_in, target_out
+            )
+            for start in range(0, len(sources), at_once)
+        ]
+    known = torch.cat(parts)
     lost = known[:1] - known[1:]  # (source_length, target_length)
     return lost.T.to("cpu", torch.float32)
+
+
+def _vocabulary(model: nn.Module) -> int:
+    assert isinstance(model, Transformer)
+    return len(model.output_weight)
 
 
 def _log_probabilities(

@@ -1,0 +1,79 @@
+"""How long from pressing Enter to the painted attention of a 20-word sentence.
+
+Measured inside the browser: from the key to the frame after the alignment of the new
+sentence was drawn. Translating, looking inside, sending and painting are all in it.
+
+    python benchmarks/studio.py runs/demo
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+from dragoman.studio.app import build_app
+from dragoman.studio.server import serving
+
+WORDS = (
+    "my sister and her friends want to go to the small house near the sea with "
+    "us before the winter comes"
+)
+BEGINNINGS = ("Now", "Today", "Then", "Here", "Soon", "Maybe", "Yes", "So")
+# Resolves when the matrix has been painted for another sentence than before.
+PAINTED = """(before) => new Promise((resolve) => {
+  const look = () => {
+    const canvas = document.querySelector("#alignment canvas");
+    const word = document.querySelector(".words .word")?.textContent;
+    const busy = document.querySelector("[aria-busy=true]");
+    if (canvas && !busy && word !== before && canvas.width > 0) {
+      requestAnimationFrame(() => resolve(performance.now()));
+    } else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
+def measure(page: Page, sentence: str) -> float:
+    """Type a sentence, press Enter, and give the milliseconds until it is painted."""
+    before = page.locator(".words .word").first.inner_text()
+    page.locator("#sentence").fill(sentence)
+    page.evaluate(
+        """() => document.querySelector("#sentence").form.addEventListener("submit",
+             () => { window.pressed = performance.now(); }, {capture: true})"""
+    )
+    page.locator("#sentence").press("Enter")
+    painted = page.evaluate(PAINTED, before)
+    return float(painted - page.evaluate("window.pressed"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path, metavar="MODEL")
+    options = parser.parse_args()
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    assert chromium is not None, "there is no chromium here: apt-get install chromium"
+    with (
+        serving(build_app([options.model])) as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(
+            executable_path=chromium,
+            args=["--no-sandbox"] if os.geteuid() == 0 else [],
+        )
+        page = browser.new_page()
+        page.goto(f"{address}align?{urlencode({'s': f'First, {WORDS}.'})}")
+        expect(page.locator("#alignment canvas")).to_be_visible(timeout=60_000)
+        page.wait_for_load_state("networkidle")
+        times = [measure(page, f"{word}, {WORDS}.") for word in BEGINNINGS]
+        browser.close()
+    shown = ", ".join(f"{time:.0f}" for time in times)
+    print(f"Enter to painted attention, ms: {shown}")
+    print(f"median {statistics.median(times):.0f} ms of {len(times)} sentences")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+// Light or dark: as the system says, until a person chooses.
+import { computed, effect, signal } from "./lib.js";
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+const systemDark = signal(system.matches);
+system.addEventListener("change", () => { systemDark.value = system.matches; });
+
+export const theme = signal(localStorage.getItem("theme") ?? "system");
+export const dark = computed(() =>
+  theme.value === "system" ? systemDark.value : theme.value === "dark");
+
+effect(() => {
+  if (theme.value === "system") {
+    localStorage.removeItem("theme");
+    delete document.documentElement.dataset.theme;
+  } else {
+    localStorage.setItem("theme", theme.value);
+    document.documentElement.dataset.theme = theme.value;
+  }
+});
+
+export function nextTheme() {
+  theme.value = dark.value ? "light" : "dark";
+}

@@ -1,0 +1,186 @@
+// A matrix on canvas, with words as real text around it and a table for screen readers.
+import { clamp, fixed, html, useEffect, useMemo, useRef, useState } from "./lib.js";
+import { dark } from "./appearance.js";
+import { css, over, scale as scaleTable } from "./colour.js";
+import { matrixSvg } from "./export.js";
+import { get } from "./state.js";
+
+const LARGEST_TABLE = 1600; // cells; beyond this the table names the largest of each row
+const SHOWN = 3;
+
+export const share = (value, low, high) => (value - low) / (high - low || 1);
+
+function paint(canvas, { data, rows, columns, low, high, rgb, cell, digits, selected }) {
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [columns * cell, rows * cell];
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const small = new OffscreenCanvas(columns, rows);
+  const image = new ImageData(columns, rows);
+  for (let k = 0; k < rows * columns; k += 1) {
+    const value = data[k];
+    const at = Number.isFinite(value) ? 3 * Math.round(255 * clamp(share(value, low, high), 0, 1)) : -1;
+    image.data[4 * k] = at < 0 ? 128 : rgb[at];
+    image.data[4 * k + 1] = at < 0 ? 128 : rgb[at + 1];
+    image.data[4 * k + 2] = at < 0 ? 128 : rgb[at + 2];
+    image.data[4 * k + 3] = at < 0 ? 60 : 255;
+  }
+  small.getContext("2d").putImageData(image, 0, 0);
+  const context = canvas.getContext("2d");
+  context.scale(ratio, ratio);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, 0, 0, width, height);
+  if (digits && cell >= 30) number(context, { data, rows, columns, low, high, rgb, cell });
+  if (selected) outline(context, { ...selected, rows, columns, cell });
+}
+
+function number(context, { data, rows, columns, low, high, rgb, cell }) {
+  context.font = "11px ui-monospace, monospace";
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (let j = 0; j < rows; j += 1) {
+    for (let i = 0; i < columns; i += 1) {
+      const value = data[j * columns + i];
+      const at = share(value, low, high);
+      if (!Number.isFinite(value) || Math.abs(value) < 0.045) continue;
+      context.fillStyle = over(rgb, at);
+      const text = value.toFixed(Math.abs(value) >= 10 ? 0 : 2).replace(/^(-?)0\./, "$1.").replace("-", "−");
+      context.fillText(text, (i + 0.5) * cell, (j + 0.5) * cell + 0.5);
+    }
+  }
+}
+
+function outline(context, { row, column, rows, columns, cell }) {
+  const colour = getComputedStyle(document.documentElement).getPropertyValue("--select").trim();
+  context.strokeStyle = colour;
+  context.lineWidth = 1;
+  context.globalAlpha = 0.55;
+  if (row !== null) context.strokeRect(0.5, row * cell + 0.5, columns * cell - 1, cell - 1);
+  if (column !== null) context.strokeRect(column * cell + 0.5, 0.5, cell - 1, rows * cell - 1);
+  context.globalAlpha = 1;
+  context.lineWidth = 2.5;
+  if (row !== null && column !== null) {
+    context.strokeRect(column * cell + 1, row * cell + 1, cell - 2, cell - 2);
+  }
+}
+
+function HiddenTable({ data, rows, columns, label, digits }) {
+  if (rows.length * columns.length <= LARGEST_TABLE) {
+    return html`
+      <div class="unseen"><table><caption>${label}</caption>
+        <thead><tr><th scope="col">row</th>${columns.map((text) => html`<th scope="col">${text}</th>`)}</tr></thead>
+        <tbody>${rows.map((text, j) => html`<tr><th scope="row">${text}</th>
+          ${columns.map((_, i) => html`<td>${fixed(data[j * columns.length + i], digits)}</td>`)}</tr>`)}</tbody>
+      </table></div>`;
+  }
+  const largest = (j) => columns
+    .map((text, i) => [data[j * columns.length + i], text])
+    .sort((a, b) => b[0] - a[0]).slice(0, SHOWN)
+    .map(([value, text]) => `${text} ${fixed(value, digits)}`).join(", ");
+  return html`
+    <div class="unseen"><table><caption>${label}: the ${SHOWN} largest of each row</caption>
+      <tbody>${rows.map((text, j) => html`<tr><th scope="row">${text}</th><td>${largest(j)}</td></tr>`)}</tbody>
+    </table></div>`;
+}
+
+function useWidth(element) {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(entry.contentRect.width));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+const longest = (texts) => texts.reduce((most, text) => Math.max(most, [...text].length), 1);
+
+// `selected` is {row, column}; `onSelect(row, column)` moves it; `data` is row by row.
+export function Matrix({
+  label, data, rows, columns, low = 0, high = 1, digits = 3, colours, selected, onSelect,
+  rowTitle = "row", columnTitle = "column", largest = 40, numbers = true,
+}) {
+  const frame = useRef(null);
+  const canvas = useRef(null);
+  const width = useWidth(frame);
+  const [hovered, setHovered] = useState(null);
+  const rgb = scaleTable(colours ?? get("scale"), dark.value);
+  const left = clamp(18 + 8.4 * Math.min(16, longest(rows)), 50, 152);
+  const top = clamp(16 + 5.6 * Math.min(16, longest(columns)), 34, 110);
+  const room = Math.max(80, width - left - top * 0.7);
+  const cell = width ? clamp(Math.floor(room / columns.length), 7, largest) : 0;
+
+  useEffect(() => {
+    if (!cell || !data) return;
+    paint(canvas.current, {
+      data, rows: rows.length, columns: columns.length, low, high, rgb, cell,
+      digits: numbers, selected,
+    });
+  });
+
+  const place = (event) => {
+    const box = canvas.current.getBoundingClientRect();
+    return [
+      clamp(Math.floor((event.clientY - box.top) / cell), 0, rows.length - 1),
+      clamp(Math.floor((event.clientX - box.left) / cell), 0, columns.length - 1),
+    ];
+  };
+  const onKeyDown = (event) => {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (!step || !onSelect) return;
+    event.preventDefault();
+    onSelect(
+      clamp((selected?.row ?? 0) + step[0], 0, rows.length - 1),
+      clamp((selected?.column ?? 0) + step[1], 0, columns.length - 1),
+    );
+  };
+  const at = hovered ?? (selected && selected.row !== null && selected.column !== null
+    ? [selected.row, selected.column] : null);
+  const says = at && data ? `${rows[at[0]]} × ${columns[at[1]]}: ${fixed(data[at[0] * columns.length + at[1]], digits)}` : "";
+  const every = (room_) => Math.max(1, Math.ceil(room_ / (cell || room_)));
+  const shownLabel = (k, chosen, room_) => k % every(room_) === 0 || k === chosen;
+  const table = useMemo(() => html`
+    <${HiddenTable} data=${data} rows=${rows} columns=${columns} label=${label} digits=${digits} />`, [data]);
+
+  return html`
+    <div class="matrix" ref=${frame}>
+      <div class="scroller" tabindex="0" role="application" aria-roledescription="matrix"
+           aria-label=${`${label}. Arrow keys move.`} onKeyDown=${onKeyDown}>
+        <div class="sheet" style=${{ width: `${left + cell * columns.length + top * 0.7}px`, height: `${top + cell * rows.length + 2}px` }}>
+          ${columns.map((text, i) => shownLabel(i, selected?.column, 17) && html`
+            <span class=${`column${selected?.column === i ? " chosen" : ""}`} aria-hidden="true"
+              style=${{ left: `${left + cell * (i + 0.5)}px`, top: `${top - 4}px` }}>${text}</span>`)}
+          ${rows.map((text, j) => shownLabel(j, selected?.row, 16) && html`
+            <span class=${`row${selected?.row === j ? " chosen" : ""}`} aria-hidden="true"
+              style=${{ top: `${top + cell * (j + 0.5) - 9}px`, width: `${left - 8}px` }}>${text}</span>`)}
+          <canvas ref=${canvas} aria-hidden="true" style=${{ left: `${left}px`, top: `${top}px` }}
+            onPointerMove=${(event) => setHovered(place(event))}
+            onPointerLeave=${() => setHovered(null)}
+            onClick=${(event) => onSelect && onSelect(...place(event))}></canvas>
+        </div>
+      </div>
+      <p class="readout" aria-live="polite">
+        <span class="axes">rows: ${rowTitle} · columns: ${columnTitle}</span>
+        <output>${says}</output>
+      </p>
+      ${data && table}
+    </div>`;
+}
+
+export function matrixExports({ data, rows, columns, low = 0, high = 1, colours, rowTitle, columnTitle }) {
+  const rgb = scaleTable(colours ?? get("scale"), false);
+  const value = (j, i) => data[j * columns.length + i];
+  return {
+    table: () => ({
+      columns: ["", ...columns],
+      rows: rows.map((text, j) => [text, ...columns.map((_, i) => value(j, i))]),
+    }),
+    svg: () => matrixSvg({
+      rows, columns, rowTitle, columnTitle,
+      value: (j, i) => fixed(value(j, i), 4),
+      colour: (j, i) => (Number.isFinite(value(j, i)) ? css(rgb, share(value(j, i), low, high)) : "#e3e5e8"),
+    }),
+  };
+}

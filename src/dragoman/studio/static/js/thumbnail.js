@@ -1,0 +1,25 @@
+// One head's attention, small.
+import { html, useEffect, useRef } from "./lib.js";
+import { dark } from "./appearance.js";
+import { scale } from "./colour.js";
+import { get } from "./state.js";
+
+export function Thumbnail({ data, rows, columns }) {
+  const canvas = useRef(null);
+  const rgb = scale(get("scale"), dark.value);
+  useEffect(() => {
+    const node = canvas.current;
+    node.width = columns;
+    node.height = rows;
+    const image = new ImageData(columns, rows);
+    for (let k = 0; k < rows * columns; k += 1) {
+      const at = 3 * Math.round(255 * Math.min(1, Math.max(0, data[k])));
+      image.data[4 * k] = rgb[at];
+      image.data[4 * k + 1] = rgb[at + 1];
+      image.data[4 * k + 2] = rgb[at + 2];
+      image.data[4 * k + 3] = 255;
+    }
+    node.getContext("2d").putImageData(image, 0, 0);
+  }, [data, rgb]);
+  return html`<canvas ref=${canvas} aria-hidden="true"></canvas>`;
+}
