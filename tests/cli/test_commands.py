@@ -24,7 +24,7 @@ def dragoman(*arguments: object, stdin: str | None = None) -> Run:
 
 
 @pytest.mark.parametrize(
-    "command", ["train", "translate", "evaluate", "plan", "data", "demo"]
+    "command", ["train", "translate", "evaluate", "inspect", "plan", "data", "demo"]
 )
 def test_every_command_has_help_with_examples(
     command: str, capsys: pytest.CaptureFixture[str]

@@ -16,8 +16,8 @@ DESCRIPTION = """\
 Train an English-Spanish translator, score it and use it.
 
 Fetches a corpus of everyday sentences, trains for five minutes, scores the translator
-on sentences that it never saw, translates a few of your language, and draws where it
-looked. Run again, it reuses what is already there."""
+on sentences that it never saw, translates a few, draws where it looked, and writes a
+page that shows one translation from inside. Run again, it reuses what is there."""
 
 EXAMPLES = """\
 examples:
@@ -95,12 +95,14 @@ def run(options: argparse.Namespace) -> int:
     ):
         print(f"{sentence}\n    {translation}")
 
-    picture = options.model / "attention.png"
-    _draw(translator, picture)
+    picture, page = options.model / "attention.png", options.model / "inspection.html"
+    _show(translator, options.model, picture, page)
     _title("Done")
     print(f"the model       {options.model}")
     print(f"its attention   {picture}")
+    print(f"its inside      {page}")
     print(f'go on           {_command()} translate {options.model} "Good morning!"')
+    print(f'                {_command()} inspect {options.model} "Good morning!"')
     return 0
 
 
@@ -123,10 +125,14 @@ def _fetch(folder: Path) -> "CorpusFiles":
         return get("phrasebook-en-es", folder / "phrasebook-en-es", on_message=say)
 
 
-def _draw(translator: "Translator", path: Path) -> None:
+def _show(translator: "Translator", model: Path, picture: Path, page: Path) -> None:
+    from dragoman.cli.inspect import profile_heads
     from dragoman.inspection.inspect import inspect
 
-    inspect(translator, PICTURED).draw(path)
+    seen = inspect(translator, PICTURED)
+    seen.draw(picture)
+    shown = seen.to_html(str(model), profile_heads(translator, model))
+    page.write_text(shown, "utf-8")
 
 
 def _title(text: str) -> None:

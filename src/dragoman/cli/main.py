@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from dragoman import __version__
-from dragoman.cli import data, demo, evaluate, plan, studio, train, translate
+from dragoman.cli import data, demo, evaluate, inspect, plan, studio, train, translate
 from dragoman.errors import DragomanError
 
 DESCRIPTION = """\
@@ -18,11 +18,12 @@ examples:
       --valid-source corpus/valid.en --valid-target corpus/valid.es --minutes 10
   dragoman translate runs/en-es "Let's go!"
   dragoman evaluate runs/en-es --source corpus/test.en --reference corpus/test.es
+  dragoman inspect runs/en-es "Let's go!" --html lets-go.html
 
 `dragoman COMMAND --help` says more about each.
 """
 
-COMMANDS = (train, translate, evaluate, plan, studio, data, demo)
+COMMANDS = (train, translate, evaluate, inspect, plan, studio, data, demo)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -261,6 +261,18 @@ class Inspection:
         )
         draw_attention(picture, Path(path))
 
+    def to_html(self, name: str = "", profile: HeadProfile | None = None) -> str:
+        """Give one HTML page that holds all of it and needs no network."""
+        from dragoman.inspection.html_page import html_page  # which shows this class
+
+        return html_page(self, name, profile)
+
+    def _repr_html_(self) -> str:
+        """Show itself in a notebook."""
+        from dragoman.inspection.html_page import notebook_frame
+
+        return notebook_frame(self)
+
     def _target_ids(self, target: str | Sequence[int]) -> list[int]:
         tokenizer = self.translator.tokenizers.target
         if isinstance(target, str):

@@ -7,6 +7,7 @@ from typing import Literal
 from torch import Tensor
 
 Stack = Literal["encoder", "decoder"]
+STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 SublayerName = Literal["self-attention", "cross-attention", "feed-forward"]
 
 
