@@ -71,12 +71,13 @@ def test_the_demo_goes_all_the_way_even_without_a_network(demo: Shown) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
     page = demo.model / "inspection.html"
     assert PICTURED in page.read_text("utf-8")
-    assert demo.out.splitlines()[-5:] == [
+    assert demo.out.splitlines()[-6:] == [
         f"the model       {demo.model}",
         f"its attention   {picture}",
         f"its inside      {page}",
         f'go on           dragoman translate {demo.model} "Good morning!"',
         f'                dragoman inspect {demo.model} "Good morning!"',
+        f"                dragoman studio {demo.model}",
     ]
 
 

@@ -30,5 +30,15 @@ def test_nothing_that_a_terminal_obeys_is_printed(toy: Translator) -> None:
     assert "\x1b" not in text.split("\n\n", 1)[1]
 
 
+def test_no_more_than_a_handful_of_warnings_is_shown(toy: Translator) -> None:
+    many = inspect(toy, "Good morning!", " ".join(["a a b b"] * 9))
+    assert len(many.concerns) > 6
+    text = summary(many)
+    assert text.count("warning: ") == 5
+    assert text.endswith(f"and {len(many.concerns) - 5} more warnings like these")
+    few = inspect(toy, "Good morning!", "b b")
+    assert summary(few).count("warning: ") == len(few.concerns)
+
+
 def test_a_blank_sentence_has_a_summary(toy: Translator) -> None:
     assert "beam" not in summary(inspect(toy, ""))

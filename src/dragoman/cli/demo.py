@@ -103,6 +103,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"its inside      {page}")
     print(f'go on           {_command()} translate {options.model} "Good morning!"')
     print(f'                {_command()} inspect {options.model} "Good morning!"')
+    print(f"                {_command()} studio {options.model}")
     return 0
 
 

@@ -6,6 +6,7 @@ from dragoman.inspection.inspection import Inspection
 from dragoman.inspection.tokens import BLANK_MARK
 
 _BAR = 10
+_WARNINGS = 5  # as many as are shown one by one
 
 
 def summary(inspection: Inspection) -> str:
@@ -17,8 +18,17 @@ def summary(inspection: Inspection) -> str:
     ]
     if len(inspection.source) > 1:
         parts.append(_search(inspection))
-    parts += [f"warning: {concern.message}" for concern in inspection.concerns]
+    if inspection.concerns:
+        parts.append(_warnings(inspection))
     return "\n\n".join(parts)
+
+
+def _warnings(inspection: Inspection) -> str:
+    lines = [f"warning: {c.message}" for c in inspection.concerns[:_WARNINGS]]
+    more = len(inspection.concerns) - len(lines)
+    if more:
+        lines.append(f"and {more} more warnings like these")
+    return "\n".join(lines)
 
 
 def _tokens(inspection: Inspection) -> str:
