@@ -21,6 +21,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "data.normalization": ("nfc", "nfkc", "none"),
     "training.optimizer": ("adam", "muon"),
     "training.schedule": ("paper", "linear", "cosine"),
+    "training.averaging": ("checkpoints", "ema"),
     "training.average_weights": ("uniform", "linear"),
     "training.on_nonfinite": ("stop", "skip"),
     "training.on_divergence": ("warn", "stop"),
@@ -57,6 +58,7 @@ SHARES = (
     "training.warmup_share",
     "training.cooldown_share",
     "training.label_smoothing",
+    "training.ema_decay",
 )
 
 
@@ -141,6 +143,7 @@ class TrainingConfig:
     cooldown_share: float
     dropout_growth: float
     label_smoothing: float
+    r_drop: float
     clip_norm: float
     batch_tokens: int
     accumulate: int
@@ -149,8 +152,10 @@ class TrainingConfig:
     valid_every: int
     patience: int
     valid_sentences: int
+    averaging: str
     average_last: int
     average_weights: str
+    ema_decay: float
     on_nonfinite: str
     max_skipped: int
     on_divergence: str

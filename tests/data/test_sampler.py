@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dragoman.data import sampler as sampler_module
+from dragoman.data.mixture import Mixture
 from dragoman.data.sampler import (
     SOURCE_ALLOWANCE,
     EpochOrder,
@@ -124,6 +125,22 @@ def test_continuing_from_any_position_is_exact(store: TokenStore) -> None:
         for (expected, after), (got, got_after) in zip(whole[done:], rest, strict=True):
             assert got.tolist() == expected.tolist()
             assert got_after == after
+
+
+def test_a_mixture_is_sampled_in_its_shares_and_continued_exactly(
+    store: TokenStore,
+) -> None:
+    mixed = store.mixed(Mixture(sizes=(20, 180), weights=(1.0, 1.0)))
+    sampler = Sampler(mixed, batch_tokens=300, seed=3)
+    per_epoch = len(sampler.order(0))
+    whole = list(islice(sampler.batches(Position(0, 0)), 2 * per_epoch))
+    first = np.concatenate([indices for indices, after in whole[:per_epoch]])
+    assert np.count_nonzero(first < 20) == np.count_nonzero(first >= 20) == 100
+    for done in (1, per_epoch, per_epoch + 2):
+        expected, after = whole[done]
+        got, got_after = next(sampler.batches(whole[done - 1][1]))
+        assert got.tolist() == expected.tolist()
+        assert got_after == after
 
 
 def test_position_moves_to_the_next_epoch_with_the_last_batch(

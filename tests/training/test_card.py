@@ -7,6 +7,7 @@ import pytest
 
 from dragoman.cli.main import build_parser
 from dragoman.config import load_preset
+from dragoman.text.corpus import Corpus
 from dragoman.training.card import Card
 
 
@@ -17,7 +18,7 @@ def card() -> Card:
         languages=("en", "es"),
         config=load_preset("base"),
         parameters=1_234_567,
-        corpora=("corpus/train.en", "corpus/train.es"),
+        corpora=(Corpus(Path("corpus/train.en"), Path("corpus/train.es")),),
         report="pairs read  1,000",
         command="dragoman train my-model --source corpus/train.en --steps 5",
         training="5 updates in 0:07; the budget is spent.",
@@ -32,7 +33,7 @@ def test_a_card_tells_what_from_what_how_and_how_good(card: Card) -> None:
         "from `en` to `es`",
         "Transformer, 6+6 layers,\nd_model 512, d_ff 2048, 8 heads, post-norm:\n"
         "1,234,567 parameters.",
-        "- `corpus/train.en`\n- `corpus/train.es`\n",
+        "- `corpus/train.en` with `corpus/train.es`\n",
         f"```\n{card.report}\n```",
         f"```\n{card.command}\n```",
         card.training,
@@ -41,6 +42,12 @@ def test_a_card_tells_what_from_what_how_and_how_good(card: Card) -> None:
         assert told in text
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert headings == ["The model", "The data", "The training", "How good it is"]
+
+
+def test_a_card_tells_the_weights_of_its_corpora(card: Card) -> None:
+    mixed = (Corpus(Path("a.en"), Path("a.es"), 3.0), Corpus(Path("b.tsv"), None, 0.5))
+    text = replace(card, corpora=mixed).text()
+    assert "- `a.en` with `a.es`, weight 3\n- `b.tsv`, weight 0.5\n" in text
 
 
 def test_a_card_says_where_nothing_was_measured(card: Card) -> None:

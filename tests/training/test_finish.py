@@ -78,7 +78,7 @@ def test_what_is_saved_is_the_mean_of_the_last_checkpoints(
     trainer: Trainer, prepared: Prepared, config: Config, tmp_path: Path
 ) -> None:
     weights = {n: save_checkpoint(trainer, n, averaged=n != 4) for n in range(1, 6)}
-    finish(tmp_path, trainer, prepared, config, Ending.BUDGET, "a command", CORPUS)
+    finish(tmp_path, trainer, prepared, config, Ending.BUDGET, "a command", [CORPUS])
     for name, weight in get_weights(load_model(tmp_path).model).items():
         mean = (weights[2][name] + weights[3][name] + weights[5][name]) / 3
         torch.testing.assert_close(weight, mean)
@@ -94,7 +94,7 @@ def test_the_saved_model_is_the_one_that_was_validated(
     save_checkpoint(trainer, 1, averaged=True)
     save_checkpoint(trainer, 2, averaged=True)
     given = finish(
-        tmp_path, trainer, prepared, config, Ending.BUDGET, "a command", CORPUS
+        tmp_path, trainer, prepared, config, Ending.BUDGET, "a command", [CORPUS]
     )
     loaded = load_model(tmp_path)
     again = Validator.build(loaded.model, prepared, config)
@@ -108,14 +108,14 @@ def test_the_card_tells_of_the_run(
 ) -> None:
     trainer.state.seconds = 125.0
     save_checkpoint(trainer, 1200, averaged=True)
-    finish(tmp_path, trainer, prepared, config, Ending.PATIENCE, "a command", CORPUS)
+    finish(tmp_path, trainer, prepared, config, Ending.PATIENCE, "a command", [CORPUS])
     card = (tmp_path / "README.md").read_text("utf-8")
     for told in (
         f"# {tmp_path.name}\n",
         "1,200 updates in 2:05; validation no longer improves.",
         "Checkpoints averaged: 1.",
         "```\na command\n```",
-        "- `corpus/train.en`\n- `corpus/train.es.gz`",
+        "- `corpus/train.en` with `corpus/train.es.gz`",
         prepared.report.table(),
     ):
         assert told in card
@@ -128,7 +128,7 @@ def test_without_validation_text_there_is_nothing_to_give(
     trainer.validate = None
     save_checkpoint(trainer, 1, averaged=True)
     ending = Ending.BUDGET
-    assert finish(tmp_path, trainer, prepared, config, ending, "c", CORPUS) is None
+    assert finish(tmp_path, trainer, prepared, config, ending, "c", [CORPUS]) is None
     assert "No validation text was given." in (tmp_path / "README.md").read_text()
 
 

@@ -29,10 +29,10 @@ def sentences(count: int, seed: int) -> list[tuple[str, str]]:
 
 def write(folder: Path, name: str, pairs: list[tuple[str, str]]) -> Corpus:
     folder.mkdir(exist_ok=True)
-    paths = [folder / f"{name}.en", folder / f"{name}.es"]
-    for path, side in zip(paths, zip(*pairs, strict=True), strict=True):
+    source, target = folder / f"{name}.en", folder / f"{name}.es"
+    for path, side in zip((source, target), zip(*pairs, strict=True), strict=True):
         path.write_text("".join(f"{text}\n" for text in side), "utf-8")
-    return Corpus(*paths)
+    return Corpus(source, target)
 
 
 @pytest.fixture
@@ -191,6 +191,48 @@ def test_same_text_and_seed_give_the_same_store(
     monkeypatch.setattr(preparation_text, "PORTION_BYTES", 100)
     other = prepare(folder.with_name("other"), [train], None, config)
     assert one.store.fingerprint == other.store.fingerprint
+
+
+def test_weights_change_an_epoch_and_not_what_is_stored(
+    folder: Path, tmp_path: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = list(dict.fromkeys(sentences(90, seed=1)))
+    one = write(tmp_path / "text", "one", pairs[:10])
+    two = write(tmp_path / "text", "two", [*pairs[10:], pairs[0], ("", "sol")])
+    plain = prepare(folder, [one, two], None, config)
+    forbid_reading(monkeypatch)
+    mixed = prepare(
+        folder, [replace(one, weight=3.0), replace(two, weight=1.0)], None, config
+    )
+    assert texts(mixed) == texts(plain)
+    assert mixed.store.fingerprint != plain.store.fingerprint
+    total = len(pairs)
+    assert [c.per_epoch for c in plain.report.corpora] == [10, total - 10]
+    assert [c.per_epoch for c in mixed.report.corpora] == [
+        round(total * 0.75),
+        round(total * 0.25),
+    ]
+    first, second = mixed.report.corpora
+    assert (first.read, first.kept, first.rejected) == (10, 10, {})
+    assert second.rejected == {"empty side": 1, "duplicate": 1}
+    assert second.read == second.kept + 2
+    assert "  two.en" in mixed.report.table()
+    other = prepare(
+        folder, [replace(one, weight=1.0), replace(two, weight=1.0)], None, config
+    )
+    assert other.store.fingerprint != mixed.store.fingerprint
+
+
+def test_a_corpus_of_which_nothing_is_left_has_no_share(
+    folder: Path, tmp_path: Path, config: Config
+) -> None:
+    pairs = sentences(60, seed=1)
+    one = replace(write(tmp_path / "text", "one", pairs), weight=1.0)
+    two = replace(write(tmp_path / "text", "two", pairs[:5]), weight=1.0)
+    with pytest.raises(CorpusError, match=r"no pair of .*two\.en is left") as raised:
+        prepare(folder, [one, two], None, config)
+    assert "\n" not in str(raised.value)
+    assert not folder.exists()
 
 
 def test_several_corpora_are_one(folder: Path, tmp_path: Path, config: Config) -> None:

@@ -12,10 +12,27 @@ from dragoman.training.preparation_manifest import (
     Manifest,
     describe_request,
 )
-from dragoman.training.preparation_report import LongestPair, PreparationReport
+from dragoman.training.preparation_report import (
+    CorpusReport,
+    LongestPair,
+    PreparationReport,
+)
 
 REPORT = PreparationReport(
-    2, 1, {"duplicate": 1}, 0, 0, LongestPair("a", 1, 2, 3), 9, 9, True, 4, 5, 0.1, 1
+    read=2,
+    kept=1,
+    rejected={"duplicate": 1},
+    valid_read=0,
+    valid_kept=0,
+    longest=LongestPair("a", 1, 2, 3),
+    source_vocabulary=9,
+    target_vocabulary=9,
+    shared_vocabulary=True,
+    source_tokens=4,
+    target_tokens=5,
+    padding_share=0.1,
+    batches_per_epoch=1,
+    corpora=(CorpusReport("a", 2, 1, {"duplicate": 1}, 1),),
 )
 
 
@@ -31,7 +48,8 @@ def request_for(corpus: Corpus, config: Config) -> dict[str, Any]:
 
 
 def test_what_was_written_is_read(tmp_path: Path, corpus: Corpus) -> None:
-    manifest = Manifest(request_for(corpus, load_preset("tiny")), 4096, REPORT)
+    request = request_for(corpus, load_preset("tiny"))
+    manifest = Manifest(request, 4096, [2.0, None], REPORT)
     manifest.write(tmp_path)
     assert Manifest.read(tmp_path) == manifest
 

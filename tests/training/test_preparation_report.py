@@ -4,7 +4,11 @@ from dataclasses import replace
 import pytest
 
 from dragoman.data.statistics import EpochStatistics
-from dragoman.training.preparation_report import LongestPair, PreparationReport
+from dragoman.training.preparation_report import (
+    CorpusReport,
+    LongestPair,
+    PreparationReport,
+)
 
 
 @pytest.fixture
@@ -23,6 +27,7 @@ def report() -> PreparationReport:
         target_tokens=160_000,
         padding_share=0.0312,
         batches_per_epoch=40,
+        corpora=(CorpusReport("somewhere/train.en", 12_345, 12_000, {}, 12_000),),
     )
 
 
@@ -73,6 +78,15 @@ def test_unfit_data_is_not_taken_for_a_report(values: dict[str, object]) -> None
 
 def test_other_batches_change_only_what_they_touch(report: PreparationReport) -> None:
     statistics = EpochStatistics(7, 1, 2, 0.5, 3, 4, 5)
-    other = report.with_epoch(statistics)
+    other = report.with_epoch(statistics, [9000])
     assert (other.batches_per_epoch, other.padding_share) == (7, 0.5)
+    assert other.corpora[0].per_epoch == 9000
+    other = replace(other, corpora=report.corpora)
     assert replace(other, batches_per_epoch=40, padding_share=0.0312) == report
+
+
+def test_several_corpora_have_a_row_each(report: PreparationReport) -> None:
+    second = CorpusReport("elsewhere/web.en.gz", 5000, 4000, {"duplicate": 1000}, 4000)
+    table = replace(report, corpora=(*report.corpora, second)).table()
+    assert "web.en.gz" in table
+    assert "4,000 of 5,000 pairs kept; 25.0% of an epoch, each 1 times" in table

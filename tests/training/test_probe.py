@@ -1,14 +1,18 @@
+from pathlib import Path
+
+import pytest
 import torch
 
 from dragoman.config import Config
 from dragoman.data.batching import Batch
 from dragoman.model.transformer import Transformer
-from dragoman.model.weights import count_parameters, get_weights
+from dragoman.model.weights import get_weights
 from dragoman.model_folder import SavedModel, build_for
+from dragoman.training import probe as probe_module
 from dragoman.training.batch_source import BatchSource
 from dragoman.training.objective import Objective
 from dragoman.training.preparation import Prepared
-from dragoman.training.probe import Cost, measure_cost, peak_memory
+from dragoman.training.probe import peak_memory, resident_memory, seconds_per_token
 
 
 def dropping(saved: SavedModel) -> tuple[Config, Transformer]:
@@ -23,9 +27,8 @@ def probe(prepared: Prepared, config: Config) -> Batch:
     return BatchSource(prepared.store, prepared.tokenizers, config).probe()
 
 
-def measure(model: Transformer, batch: Batch, config: Config) -> Cost:
-    objective = Objective(model, config.training)
-    return measure_cost(objective, batch, config.training.batch_tokens)
+def measure(model: Transformer, batch: Batch, config: Config) -> float:
+    return seconds_per_token(Objective(model, config.training), batch)
 
 
 def test_measuring_leaves_weights_gradients_and_randomness_untouched(
@@ -54,14 +57,21 @@ def test_what_follows_is_as_if_nothing_had_been_measured(
     assert torch.equal(model(batch.source, batch.target_in), expected)
 
 
-def test_it_costs_time_and_at_least_the_memory_of_the_weights(
-    prepared: Prepared, saved: SavedModel
-) -> None:
+def test_it_costs_time(prepared: Prepared, saved: SavedModel) -> None:
     config, model = dropping(saved)
-    before = peak_memory()
-    cost = measure(model, probe(prepared, config), config)
-    assert 0 < cost.seconds_per_token < 60
-    assert cost.memory_bytes >= before + 16 * count_parameters(model)
+    assert 0 < measure(model, probe(prepared, config), config) < 60
+
+
+def test_what_is_held_now_is_no_more_than_the_peak(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = resident_memory()
+    block = torch.ones(2**24)  # 64 MiB
+    counted_late = 2**22  # the system adds pages up now and then
+    assert before + 2**25 < resident_memory() <= peak_memory() + counted_late
+    del block
+    monkeypatch.setattr(probe_module, "OWN_TABLE", tmp_path / "none")
+    assert resident_memory() == peak_memory()
 
 
 def test_peak_memory_is_in_bytes_and_never_falls() -> None:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from dragoman.cli.corpus_options import PartOfCorpus, corpora_of
 from dragoman.cli.parsers import (
     Subparsers,
     add_command,
@@ -27,6 +28,10 @@ examples:
       --valid-source val.en --valid-target val.de --preset tiny
   dragoman train MODEL --source pairs.tsv.gz --preset small --epochs 20 \\
       --set model.dropout=0.2 --set tokenizer.vocabulary_size=16000
+  dragoman train MODEL --source news.en --target news.de --weight 3 \\
+      --source web.en --target web.de --weight 1 --minutes 60
+  dragoman train TUNED --from MODEL --source new.en --target new.de --weight 3 \\
+      --source old.en --target old.de --weight 1 --epochs 3
   dragoman train MODEL --debug-batch MODEL/bad-batches/step-120.safetensors
 """
 
@@ -40,9 +45,26 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(subparsers, "train", DESCRIPTION, EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="folder to write")
     text = parser.add_argument_group("text (plain, .tsv or .jsonl, each also .gz)")
-    text.add_argument("--source", type=Path, metavar="FILE")
     text.add_argument(
-        "--target", type=Path, metavar="FILE", help="not with .tsv and .jsonl"
+        "--source",
+        type=Path,
+        metavar="FILE",
+        action=PartOfCorpus,
+        help="may be repeated with its --target: several corpora in one run",
+    )
+    text.add_argument(
+        "--target",
+        type=Path,
+        metavar="FILE",
+        action=PartOfCorpus,
+        help="not with .tsv and .jsonl",
+    )
+    text.add_argument(
+        "--weight",
+        type=positive_float,
+        metavar="SHARE",
+        action=PartOfCorpus,
+        help="of this corpus among several (default: every pair counts the same)",
     )
     text.add_argument("--valid-source", type=Path, metavar="FILE")
     text.add_argument("--valid-target", type=Path, metavar="FILE")
@@ -53,6 +75,13 @@ def add_parser(subparsers: Subparsers) -> None:
     budget.add_argument("--steps", type=positive_int, help="updates")
     budget.add_argument("--epochs", type=positive_float, help="passes over the corpus")
     how = parser.add_argument_group("how")
+    how.add_argument(
+        "--from",
+        dest="start_from",
+        type=Path,
+        metavar="MODEL",
+        help="fine-tune that model: its vocabulary, settings and weights, a lower rate",
+    )
     how.add_argument("--preset", choices=PRESETS, help=PRESET_HELP)
     how.add_argument("--seed", type=int)
     add_machine_options(how)
@@ -88,16 +117,19 @@ def run(options: argparse.Namespace) -> int:
     """Train; exit with 130 or 143 when a signal ended the run."""
     if options.debug_batch is not None:
         return _show_batch(options)
-    if options.source is None:
+    if not hasattr(options, "corpora"):
         raise ConfigError("there is nothing to learn from: give --source FILE")
     from dragoman.training.train import train
 
+    corpora = corpora_of(options)
     result = train(
         options.model,
-        source=options.source,
-        target=options.target,
+        source=[corpus.source for corpus in corpora],
+        target=[corpus.target for corpus in corpora],
+        weights=[corpus.weight for corpus in corpora],
         valid_source=options.valid_source,
         valid_target=options.valid_target,
+        start_from=options.start_from,
         preset=options.preset,
         minutes=options.minutes,
         steps=options.steps,

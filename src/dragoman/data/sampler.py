@@ -48,14 +48,17 @@ def epoch_batches(
     batch_tokens: int,
     seed: int,
     epoch: int,
+    pairs: NDArray[np.int32] | None = None,
 ) -> EpochOrder:
     """Shuffle the pairs, gather those of like length, cut by budget, shuffle batches.
 
     A batch of r rows satisfies r × (longest target + END) ≤ `batch_tokens`, padding
-    included; only a pair that is longer than the budget by itself breaks it.
+    included; only a pair that is longer than the budget by itself breaks it. An epoch
+    holds every pair once, unless `pairs` says which it holds, and how often.
     """
     random = np.random.default_rng((seed, epoch))
-    pairs = np.arange(len(target_lengths), dtype=np.int32)
+    every = np.arange(len(target_lengths), dtype=np.int32)
+    pairs = every if pairs is None else pairs.copy()
     random.shuffle(pairs)
     cuts = [0]
     for start in range(0, len(pairs), POOL):
@@ -121,12 +124,14 @@ class Sampler:
 
     def order(self, epoch: int) -> EpochOrder:
         """Give the batches of one epoch."""
+        mixture = self._store.mixture
         return epoch_batches(
             self._store.source_lengths,
             self._store.target_lengths,
             batch_tokens=self._batch_tokens,
             seed=self._seed,
             epoch=epoch,
+            pairs=None if mixture is None else mixture.pairs(self._seed, epoch),
         )
 
     def batches(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman import durable
+from dragoman.data.mixture import Mixture
 from dragoman.data.ragged import Ragged, positions
 from dragoman.data.store_layout import (
     DESCRIPTION,
@@ -26,9 +27,14 @@ class TokenStore:
     """A prepared corpus; opening it reads nothing but its description."""
 
     def __init__(
-        self, folder: Path, description: Description, arrays: dict[str, NDArray[Any]]
+        self,
+        folder: Path,
+        description: Description,
+        arrays: dict[str, NDArray[Any]],
+        mixture: Mixture | None = None,
     ) -> None:
         self.folder = folder
+        self.mixture = mixture
         self._description = description
         self._arrays = arrays
 
@@ -43,6 +49,11 @@ class TokenStore:
             for name, count in counts.items()
         }
         return cls(folder, description, arrays)
+
+    def mixed(self, mixture: Mixture | None) -> Self:
+        """Give the same store, whose corpora come as often as the mixture says."""
+        assert mixture is None or sum(mixture.sizes) == len(self), "a share for all"
+        return type(self)(self.folder, self._description, self._arrays, mixture)
 
     def __len__(self) -> int:
         return self._description.pairs
@@ -64,8 +75,11 @@ class TokenStore:
 
     @property
     def fingerprint(self) -> str:
-        """Equal for equal contents: SHA-256 taken while the store was written."""
-        return self._description.fingerprint
+        """Equal for equal contents in an equal mixture: a SHA-256."""
+        written = self._description.fingerprint  # taken while the store was written
+        if self.mixture is None:
+            return written
+        return hashlib.sha256(f"{written} {self.mixture}".encode()).hexdigest()
 
     @property
     def source_lengths(self) -> NDArray[np.int32]:

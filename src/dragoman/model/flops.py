@@ -34,6 +34,13 @@ class BatchShape:
         """Target tokens, padding included."""
         return self.rows * self.target_length
 
+    def repeated(self, times: float) -> Self:
+        """Give a batch that holds everything so many times."""
+        tokens = times * self.target_tokens
+        return type(self)(
+            times * self.rows, self.source_length, self.target_length, tokens
+        )
+
     def share(self, parts: float) -> Self:
         """Give one of so many equal parts of the batch."""
         rows = max(1.0, self.rows / parts)

@@ -11,6 +11,7 @@ from dragoman.planning.speed import Speed
 from dragoman.planning.workload import Workload
 from dragoman.training.budget import Budget
 from dragoman.training.memory import Memory, training_memory, weightless
+from dragoman.training.objective import passes
 from dragoman.training.optimizer import Optimizer
 
 MOST_PARTS = 1024
@@ -103,7 +104,9 @@ def estimate(
     """Work out what a run will cost."""
     model = weightless(config, workload.vocabulary)
     of_batches = [
-        training_flops(config.model, workload.vocabulary, batch)
+        training_flops(
+            config.model, workload.vocabulary, batch.repeated(passes(config.training))
+        )
         for batch in workload.batches
     ]
     update = reduce(Flops.plus, of_batches).times(1 / len(of_batches))

@@ -1,14 +1,11 @@
-"""How much memory there is here, and how much a process takes that has loaded torch."""
+"""How much memory there is here for a new process."""
 
 import os
 from pathlib import Path
 
 import torch
 
-from dragoman.training.probe import peak_memory
-
 MEMORY_TABLE = Path("/proc/meminfo")
-OWN_TABLE = Path("/proc/self/statm")
 CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -32,11 +29,3 @@ def _limit() -> int:
     """Give the most that a container allows; without one, more than there is."""
     text = CONTAINER_LIMIT.read_text().strip() if CONTAINER_LIMIT.exists() else "max"
     return int(text) if text.isdecimal() else 2**63
-
-
-def program_memory() -> int:
-    """Give what this process holds now: Python, torch and what they loaded."""
-    if not OWN_TABLE.exists():
-        return peak_memory()
-    pages = int(OWN_TABLE.read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")

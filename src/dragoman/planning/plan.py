@@ -11,19 +11,19 @@ from dragoman.config import Config
 from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
 from dragoman.planning.estimate import Machine, Plan, estimate
-from dragoman.planning.machine_memory import free_memory, program_memory
+from dragoman.planning.machine_memory import free_memory
 from dragoman.planning.speed import Speed, measure_speed, stated_speed
 from dragoman.planning.workload import (
     Workload,
-    count_pairs,
     random_batches,
     sample_batches,
     sample_of,
     stated_workload,
 )
-from dragoman.text.corpus import Corpus
+from dragoman.text.corpus import Corpus, count_pairs
 from dragoman.training.budget import Budget
 from dragoman.training.preparation import Prepared
+from dragoman.training.probe import resident_memory
 from dragoman.training.progress import PreparationBar
 from dragoman.training.recipe import choose_recipe
 
@@ -59,7 +59,7 @@ def plan(
     """
     corpora = [] if source is None else [Corpus(Path(source), _path(target))]
     _refuse_contradictions(corpora, pairs, tokens, flops, utilization)
-    program, place = program_memory(), choose_device(device)
+    program, place = resident_memory(), choose_device(device)
     number = count_pairs(corpora) if pairs is None else pairs
     recipe = choose_recipe(preset, minutes, number, settings or {})
     config = recipe.config

@@ -10,9 +10,8 @@ from dragoman.config import Config
 from dragoman.data.batching import Batch
 from dragoman.model.build import build_model
 from dragoman.model.flops import training_flops
-from dragoman.model.transformer import Transformer
 from dragoman.planning.workload import shape_of
-from dragoman.training.loss import translation_loss
+from dragoman.training.objective import Objective, passes
 from dragoman.training.optimizer import Optimizer
 
 # What the paper's base model reached of the 9.5 TFLOP/s that the paper credits a P100
@@ -48,13 +47,15 @@ def measure_speed(
 ) -> Speed:
     """Learn from some batches, changing nothing, and compare with plain products."""
     model = build_model(config.model, vocabulary).to(device).train()
+    objective = Objective(model, config.training)
     optimizer = Optimizer(model, config.training)
     work = learning = updating = 0.0
     updates = 0
     began = time.perf_counter()
     for number, batch in enumerate(batches):
         start = time.perf_counter()
-        _learn(model, batch, config)
+        loss = objective(batch)
+        (loss.smoothed / loss.tokens).backward()
         _wait_for(device)
         learned = time.perf_counter()
         optimizer.clip()
@@ -63,7 +64,8 @@ def measure_speed(
         _wait_for(device)
         if number:  # the first update pays for what later ones reuse
             updates += 1
-            work += training_flops(config.model, vocabulary, shape_of(batch)).total
+            shape = shape_of(batch).repeated(passes(config.training))
+            work += training_flops(config.model, vocabulary, shape).total
             learning += learned - start
             updating += time.perf_counter() - learned
         if updates >= LEAST_UPDATES and time.perf_counter() - began > seconds:
@@ -75,13 +77,6 @@ def measure_speed(
         optimizer_seconds=updating / updates,
         origin=f"measured in {updates} updates",
     )
-
-
-def _learn(model: Transformer, batch: Batch, config: Config) -> None:
-    features = model.features(batch.source, batch.target_in)
-    smoothing = config.training.label_smoothing
-    loss = translation_loss(features, model.output_weight, batch.target_out, smoothing)
-    (loss.smoothed / loss.tokens).backward()
 
 
 def product_speed(device: torch.device) -> float:

@@ -14,8 +14,7 @@ from dragoman.data.sampler import Position, Sampler
 from dragoman.errors import ConfigError
 from dragoman.model.flops import BatchShape
 from dragoman.special_tokens import NAMES
-from dragoman.text.corpus import Corpus, RawPair, read_pairs
-from dragoman.text.lines import capped_lines
+from dragoman.text.corpus import Corpus, RawPair, count_pairs, read_pairs
 from dragoman.text.tokenizer import choose_vocabulary_size
 from dragoman.training.preparation import Prepared, prepare
 from dragoman.training.preparation_selection import Progress
@@ -99,11 +98,6 @@ def sample_of(
             progress=progress,
         )
         yield _scaled(prepared, config, lines), prepared
-
-
-def count_pairs(corpora: Sequence[Corpus]) -> int:
-    """Count the lines of all corpora, fit or not."""
-    return sum(sum(1 for _ in capped_lines(corpus.source)) for corpus in corpora)
 
 
 def _write_sample(corpora: Sequence[Corpus], sample: Corpus, stride: int) -> None:

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from dragoman.errors import CorpusError
 from dragoman.text.lines import LINE_LIMIT, capped_lines, read_lines
 from dragoman.text.pairs import RawPair, Reason, Reject, reject
 
-__all__ = ["Corpus", "RawPair", "read_lines", "read_pairs"]
+__all__ = ["Corpus", "RawPair", "count_pairs", "read_lines", "read_pairs"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Corpus:
 
     source: Path
     target: Path | None = None
+    weight: float | None = None  # its share among several; None: as many as it has
 
 
 def read_pairs(corpus: Corpus) -> Iterator[RawPair | Reject]:
@@ -34,6 +35,11 @@ def read_pairs(corpus: Corpus) -> Iterator[RawPair | Reject]:
         raise CorpusError(f"there is no line in {named}: give a corpus with sentences")
     yield first
     yield from pairs
+
+
+def count_pairs(corpora: Iterable[Corpus]) -> int:
+    """Count the lines of all corpora, fit or not."""
+    return sum(sum(1 for _ in capped_lines(corpus.source)) for corpus in corpora)
 
 
 def _two_files(source: Path, target: Path) -> Iterator[RawPair | Reject]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from dragoman.config import Config
+from dragoman.text.corpus import Corpus
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,7 @@ class Card:
     languages: tuple[str, str]
     config: Config
     parameters: int
-    corpora: tuple[str, ...]
+    corpora: tuple[Corpus, ...]
     report: str
     command: str
     training: str
@@ -66,4 +67,10 @@ dragoman evaluate {self.name} --source test.{source} --reference test.{target}
 """
 
     def _corpora(self) -> str:
-        return "\n".join(f"- `{corpus}`" for corpus in self.corpora)
+        return "\n".join(map(_describe, self.corpora))
+
+
+def _describe(corpus: Corpus) -> str:
+    files = (corpus.source, corpus.target)
+    named = " with ".join(f"`{file}`" for file in files if file is not None)
+    return f"- {named}" + (f", weight {corpus.weight:g}" if corpus.weight else "")

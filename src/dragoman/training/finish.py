@@ -1,17 +1,23 @@
 """The end of a run: average the last checkpoints and save the model folder."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dragoman.config import Config
+from torch import Tensor
+
+from dragoman.config import Config, TrainingConfig
 from dragoman.model.weights import count_parameters, get_weights, set_weights
 from dragoman.model_folder import save_model
 from dragoman.text.corpus import Corpus
 from dragoman.training.averaging import average_checkpoints
 from dragoman.training.card import Card
+from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.disk import keeping, size_of
 from dragoman.training.loop import Ending, Trainer
+from dragoman.training.optimizer import moving_average
 from dragoman.training.preparation import Prepared
 from dragoman.training.progress import duration
+from dragoman.training.starting_point import StartingPoint
 from dragoman.training.validation import Validation, describe_validation
 
 
@@ -22,31 +28,34 @@ def finish(
     config: Config,
     ending: Ending,
     command: str,
-    corpus: Corpus,
+    corpora: Sequence[Corpus],
+    start: StartingPoint | None = None,
 ) -> Validation | None:
     """Save the averaged model; give its validation, if there is text for one."""
     settings = config.training
-    window = trainer.checkpoints.window(settings.average_last)
-    set_weights(trainer.model, average_checkpoints(window, settings.average_weights))
+    weights, made = final_weights(trainer.checkpoints, settings)
+    set_weights(trainer.model, weights)
     validation = trainer.validate() if trainer.validate is not None else None
     described = None
     if validation is not None:
         described = f"averaged model: {describe_validation(validation)}"
         trainer.progress.say(described)
     state = trainer.state
-    languages = guess_languages(corpus)
-    files = [str(path) for path in (corpus.source, corpus.target) if path is not None]
+    languages = guess_languages(corpora[0])
+    if start is not None:
+        made = f"{made} {start.describe()}"
+        languages = start.saved.languages
     card = Card(
         name=folder.resolve().name,
         languages=languages,
         config=config,
         parameters=count_parameters(trainer.model),
-        corpora=tuple(files),
+        corpora=tuple(corpora),
         report=prepared.report.table(),
         command=command,
         training=(
             f"{state.step:,} updates in {duration(state.seconds)}; {ending.value}. "
-            f"Checkpoints averaged: {len(window)}."
+            f"{made}"
         ),
         validation=described,
     )
@@ -55,6 +64,20 @@ def finish(
             folder, trainer.model, prepared.tokenizers, config, languages, card.text()
         )
     return validation
+
+
+def final_weights(
+    checkpoints: Checkpoints, settings: TrainingConfig
+) -> tuple[Mapping[str, Tensor], str]:
+    """Average the weights as the settings ask, and say in a sentence how."""
+    if settings.averaging == "ema":
+        last = checkpoints.latest()
+        assert last is not None, "a run saves a checkpoint when it ends"
+        said = f"Moving average of the weights, decay {settings.ema_decay}."
+        return moving_average(last.optimizer), said
+    window = checkpoints.window(settings.average_last)
+    averaged = average_checkpoints(window, settings.average_weights)
+    return averaged, f"Checkpoints averaged: {len(window)}."
 
 
 def guess_languages(corpus: Corpus) -> tuple[str, str]:

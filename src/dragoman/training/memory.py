@@ -12,6 +12,7 @@ from dragoman.model.build import build_model
 from dragoman.model.flops import BatchShape
 from dragoman.model.transformer import Transformer
 from dragoman.training.loss import ROWS_AT_ONCE
+from dragoman.training.objective import passes
 from dragoman.training.optimizer import Optimizer
 
 TOKEN_BYTES = 8
@@ -47,20 +48,22 @@ def weightless(config: Config, vocabulary: int) -> Transformer:
 
 def training_memory(model: Transformer, config: Config, batch: BatchShape) -> Memory:
     """Count the bytes of learning from one batch of this shape."""
-    vocabulary = len(model.output_weight)
+    vocabulary, once = len(model.output_weight), batch
+    batch = once.repeated(passes(config.training))
     weights = _bytes(model.parameters())
     vectors = batch.target_tokens * config.model.d_model
     output = vocabulary * config.model.d_model
     logits = min(ROWS_AT_ONCE, batch.target_tokens) * vocabulary
+    held = 6 if config.training.r_drop else 2  # logits, probabilities and the like
     return Memory(
         weights=weights,
         gradients=weights,
         optimizer=_bytes(Optimizer(model, config.training).state().values()),
         activations=activation_bytes(config.model, batch),
         # The rows that count and their gradient, the output weight's gradient, and
-        # both the logits and the probabilities of some rows.
-        loss=BYTES * (2 * vectors + output + 2 * logits),
-        batch=TOKEN_BYTES * (batch.source_places + 2 * batch.target_places),
+        # what is made of the logits of some rows.
+        loss=BYTES * (2 * vectors + output + held * logits),
+        batch=TOKEN_BYTES * (once.source_places + 2 * once.target_places),
     )
 
 

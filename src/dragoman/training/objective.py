@@ -1,11 +1,13 @@
 """What training minimises, as one module: what wraps modules can wrap all of it."""
 
+import torch
 from torch import nn
 
 from dragoman.config import TrainingConfig
 from dragoman.data.batching import Batch
 from dragoman.model.transformer import Transformer
 from dragoman.training.loss import Loss, translation_loss
+from dragoman.training.r_drop import r_drop_loss
 
 
 class Objective(nn.Module):
@@ -19,10 +21,24 @@ class Objective(nn.Module):
         super().__init__()
         self.model = model
         self.label_smoothing = settings.label_smoothing
+        self.r_drop = settings.r_drop
 
     def forward(self, batch: Batch) -> Loss:
         """Give the loss of a batch."""
-        features = self.model.features(batch.source, batch.target_in)
-        return translation_loss(
-            features, self.model.output_weight, batch.target_out, self.label_smoothing
+        source, target_in, smoothing = (
+            batch.source,
+            batch.target_in,
+            self.label_smoothing,
         )
+        weight = self.model.output_weight
+        if not self.r_drop:
+            features = self.model.features(source, target_in)
+            return translation_loss(features, weight, batch.target_out, smoothing)
+        twice = torch.cat((source, source)), torch.cat((target_in, target_in))
+        features = self.model.features(*twice)
+        return r_drop_loss(features, weight, batch.target_out, smoothing, self.r_drop)
+
+
+def passes(settings: TrainingConfig) -> int:
+    """Say how often a batch goes through the model for one loss."""
+    return 2 if settings.r_drop else 1

@@ -1,4 +1,7 @@
-"""One optimizer for the whole model: Adam for all of it, or Muon for the matrices."""
+"""One optimizer for the whole model: Adam for all of it, or Muon for the matrices.
+
+It also moves the average of the weights on, where the settings ask for one.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,6 +11,7 @@ from torch import Tensor, nn
 from dragoman.config import TrainingConfig
 from dragoman.model.attention import JointLinear
 from dragoman.training.adam import Adam
+from dragoman.training.moving_average import MovingAverage
 from dragoman.training.muon import Muon
 
 
@@ -30,6 +34,9 @@ class Optimizer:
             epsilon=settings.adam_epsilon,
             weight_decay=settings.weight_decay,
         )
+        self.average = None
+        if settings.averaging == "ema":
+            self.average = MovingAverage(self.parameters, settings.ema_decay)
 
     def step(self, rate: float) -> None:
         """Apply the gradients at this learning rate."""
@@ -37,6 +44,8 @@ class Optimizer:
             self.muon.step(rate)
             rate *= self.settings.adam_share
         self.adam.step(rate)
+        if self.average is not None:
+            self.average.follow()
 
     def clip(self) -> float:
         """Shrink the gradient to the limit if it is longer; give its norm before."""
@@ -55,16 +64,26 @@ class Optimizer:
     def load(self, tensors: Mapping[str, Tensor]) -> None:
         """Take up a state that `state` gave."""
         self.adam.steps = int(tensors["adam.steps"])
+        if self.average is not None:
+            self.average.updates = self.adam.steps
         for name, tensor in self._tensors().items():
             tensor.copy_(tensors[name])
 
     def _tensors(self) -> dict[str, Tensor]:
-        """Name the moments that are kept for each parameter."""
+        """Name what is kept for each parameter: moments, and its average."""
+        average = {} if self.average is None else self.average.weights
         return {
+            **_named("ema", average, average.values()),
             **_named("muon.momentum", self.matrices, self.muon.buffers),
             **_named("adam.mean", self.others, self.adam.means),
             **_named("adam.square", self.others, self.adam.squares),
         }
+
+
+def moving_average(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Take the average of the weights out of an optimizer's state."""
+    kind = "ema."
+    return {n.removeprefix(kind): t for n, t in state.items() if n.startswith(kind)}
 
 
 def _named(

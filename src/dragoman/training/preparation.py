@@ -11,11 +11,8 @@ from typing import Any
 
 from dragoman import durable
 from dragoman.config import Config
-from dragoman.data.sampler import Sampler
-from dragoman.data.statistics import EpochStatistics, epoch_statistics
 from dragoman.data.token_store import TokenStore, TokenStoreWriter
 from dragoman.errors import CorpusError, TokenizerError, TrainingError
-from dragoman.text.cleaning import Reason
 from dragoman.text.copying import teach_copying
 from dragoman.text.corpus import Corpus
 from dragoman.text.placeholders import MARKS, placeholder_ids
@@ -28,6 +25,11 @@ from dragoman.training.preparation_selection import (
     Progress,
     Selection,
     Teach,
+)
+from dragoman.training.preparation_summary import (
+    measure_epoch,
+    mixture_of,
+    summarize,
 )
 from dragoman.training.preparation_text import SIDES, KeptText
 
@@ -72,7 +74,7 @@ def prepare(
     is never taken for a prepared corpus.
     """
     request = describe_request(corpora, valid, config, tokenizers)
-    found = _open(folder, request, config)
+    found = _open(folder, request, corpora, config)
     if found:
         return found
     temporary = folder.with_name(folder.name + ".tmp")
@@ -82,7 +84,8 @@ def prepare(
         report = _prepare_into(
             temporary, corpora, valid, config, tokenizers, progress or _silence
         )
-        Manifest(request, config.training.batch_tokens, report).write(temporary)
+        weights, size = _weights(corpora), config.training.batch_tokens
+        Manifest(request, size, weights, report).write(temporary)
         _put_in_place(temporary, folder)
     except OSError as error:
         raise TrainingError(
@@ -91,7 +94,7 @@ def prepare(
         ) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    made = _open(folder, request, config)
+    made = _open(folder, request, corpora, config)
     assert made, "what was just prepared can be opened"
     return made
 
@@ -104,13 +107,16 @@ def open_prepared(
     tokenizers: TokenizerPair | None = None,
 ) -> Prepared | None:
     """Open what was prepared from these very files and settings, or give nothing."""
-    return _open(folder, describe_request(corpora, valid, config, tokenizers), config)
+    request = describe_request(corpora, valid, config, tokenizers)
+    return _open(folder, request, corpora, config)
 
 
-def open_same(folder: Path, fingerprint: str, config: Config) -> Prepared | None:
+def open_same(
+    folder: Path, fingerprint: str, corpora: Sequence[Corpus], config: Config
+) -> Prepared | None:
     """Open what was prepared here from whatever files, if it is this very data."""
     manifest = Manifest.read(folder)
-    found = _open(folder, manifest.request, config) if manifest else None
+    found = _open(folder, manifest.request, corpora, config) if manifest else None
     return found if found and found.store.fingerprint == fingerprint else None
 
 
@@ -118,7 +124,9 @@ def _silence(_label: str, _done: int, _total: int | None) -> None:
     """Report nothing."""
 
 
-def _open(folder: Path, request: dict[str, Any], config: Config) -> Prepared | None:
+def _open(
+    folder: Path, request: dict[str, Any], corpora: Sequence[Corpus], config: Config
+) -> Prepared | None:
     manifest = Manifest.read(folder)
     if not manifest or manifest.request != request:
         return None
@@ -131,8 +139,14 @@ def _open(folder: Path, request: dict[str, Any], config: Config) -> Prepared | N
     if valid and not all(_has_lines(folder / f"valid.{s}", len(valid)) for s in SIDES):
         return None
     report = manifest.report
-    if manifest.batch_tokens != config.training.batch_tokens:
-        report = report.with_epoch(_measure(store, config))
+    if len(report.corpora) != len(corpora):
+        return None
+    kept = [corpus.kept for corpus in report.corpora]
+    store = store.mixed(mixture_of(corpora, kept))
+    now = config.training.batch_tokens, _weights(corpora)
+    if now != (manifest.batch_tokens, manifest.weights):
+        counts = kept if store.mixture is None else store.mixture.counts
+        report = report.with_epoch(measure_epoch(store, config), counts)
     return Prepared(folder, tokenizers, store, valid, report)
 
 
@@ -173,8 +187,9 @@ def _prepare_into(
         if valid:
             parts = held_out.encode(tokenizers, most, progress)
             _store(_saving_text(parts, folder), folder / "valid", tokenizers)
-        store = TokenStore.open(folder / "train")
-        return _report(train, held_out, tokenizers, store, config)
+        mixture = mixture_of(corpora, [tally.kept for tally in train.tallies])
+        store = TokenStore.open(folder / "train").mixed(mixture)
+        return summarize(train, held_out, tokenizers, store, config, corpora)
 
 
 def _learn(text: KeptText, config: Config, progress: Progress) -> TokenizerPair:
@@ -223,39 +238,8 @@ def _saving_text(parts: Iterable[Encoded], folder: Path) -> Iterator[Encoded]:
             yield part
 
 
-def _report(
-    train: Selection,
-    held_out: Selection,
-    tokenizers: TokenizerPair,
-    store: TokenStore,
-    config: Config,
-) -> PreparationReport:
-    epoch = _measure(store, config)
-    return PreparationReport(
-        read=train.read_count,
-        kept=len(store),
-        rejected={
-            str(why): train.rejected[why] for why in Reason if train.rejected[why]
-        },
-        valid_read=held_out.read_count,
-        valid_kept=held_out.kept_count,
-        longest=train.longest,
-        source_vocabulary=tokenizers.source.vocabulary_size,
-        target_vocabulary=tokenizers.target.vocabulary_size,
-        shared_vocabulary=tokenizers.shared,
-        source_tokens=store.num_source_tokens,
-        target_tokens=store.num_target_tokens,
-        padding_share=epoch.padding_share,
-        batches_per_epoch=epoch.num_batches,
-    )
-
-
-def _measure(store: TokenStore, config: Config) -> EpochStatistics:
-    settings = config.training
-    sampler = Sampler(store, batch_tokens=settings.batch_tokens, seed=settings.seed)
-    return epoch_statistics(
-        sampler.order(0), store.source_lengths, store.target_lengths
-    )
+def _weights(corpora: Sequence[Corpus]) -> list[float | None]:
+    return [corpus.weight for corpus in corpora]
 
 
 def _put_in_place(temporary: Path, folder: Path) -> None:

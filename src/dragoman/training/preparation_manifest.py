@@ -22,7 +22,8 @@ class Manifest:
     """What a folder was prepared from, and what came out."""
 
     request: dict[str, Any]
-    batch_tokens: int
+    batch_tokens: int  # these and the corpora's weights do not change what is stored,
+    weights: list[float | None]  # only what the report says of an epoch
     report: PreparationReport
 
     def write(self, folder: Path) -> None:
@@ -30,6 +31,7 @@ class Manifest:
         values = {
             "request": self.request,
             "batch_tokens": self.batch_tokens,
+            "weights": self.weights,
             "report": self.report.to_dict(),
         }
         durable.write_text(folder / MANIFEST, json.dumps(values, indent=2) + "\n")
@@ -40,7 +42,9 @@ class Manifest:
         try:
             values = json.loads((folder / MANIFEST).read_text("utf-8"))
             report = PreparationReport.from_dict(values["report"])
-            return cls(values["request"], values["batch_tokens"], report)
+            return cls(
+                values["request"], values["batch_tokens"], values["weights"], report
+            )
         except (OSError, ValueError, TypeError, KeyError):
             return None
 

@@ -19,6 +19,24 @@ class LongestPair:
 
 
 @dataclass(frozen=True)
+class CorpusReport:
+    """What was read and kept of one of the corpora."""
+
+    file: str
+    read: int
+    kept: int
+    rejected: dict[str, int]
+    per_epoch: int  # pairs that an epoch takes from it
+
+    def describe(self, epoch: int) -> str:
+        """Say in a line what became of it, and what share of an epoch it has."""
+        return (
+            f"{self.kept:,} of {self.read:,} pairs kept; {self.per_epoch / epoch:.1%} "
+            f"of an epoch, each {self.per_epoch / max(1, self.kept):.3g} times"
+        )
+
+
+@dataclass(frozen=True)
 class PreparationReport:
     """Counts of what was read, kept and dropped, and what an epoch costs."""
 
@@ -35,13 +53,18 @@ class PreparationReport:
     target_tokens: int
     padding_share: float
     batches_per_epoch: int
+    corpora: tuple[CorpusReport, ...]
 
-    def with_epoch(self, statistics: EpochStatistics) -> Self:
-        """Give the same report for batches of another size."""
+    def with_epoch(self, statistics: EpochStatistics, counts: Sequence[int]) -> Self:
+        """Give the same report for batches of another size, or other shares."""
         return replace(
             self,
             padding_share=statistics.padding_share,
             batches_per_epoch=statistics.num_batches,
+            corpora=tuple(
+                replace(corpus, per_epoch=count)
+                for corpus, count in zip(self.corpora, counts, strict=True)
+            ),
         )
 
     def table(self, extra_rows: Sequence[tuple[str, str]] = ()) -> str:
@@ -60,6 +83,7 @@ class PreparationReport:
         rows = [
             ("pairs read", f"{self.read:,}"),
             ("pairs kept", f"{self.kept:,}"),
+            *self._corpus_rows(),
             *((f"dropped: {why}", f"{n:,}") for why, n in self.rejected.items()),
             (
                 "longest pair",
@@ -79,6 +103,12 @@ class PreparationReport:
             rows.append(("validation pairs kept", valid))
         return rows
 
+    def _corpus_rows(self) -> list[tuple[str, str]]:
+        if len(self.corpora) == 1:
+            return []
+        epoch = sum(corpus.per_epoch for corpus in self.corpora)
+        return [(f"  {Path(c.file).name}", c.describe(epoch)) for c in self.corpora]
+
     def to_dict(self) -> dict[str, Any]:
         """Give plain data that `from_dict` and JSON understand."""
         return asdict(self)
@@ -86,4 +116,8 @@ class PreparationReport:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Rebuild from plain data; unfit data raises TypeError."""
-        return cls(**{**values, "longest": LongestPair(**values["longest"])})
+        parts = {
+            "longest": LongestPair(**values["longest"]),
+            "corpora": tuple(CorpusReport(**corpus) for corpus in values["corpora"]),
+        }
+        return cls(**{**values, **parts})

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -35,14 +35,26 @@ class Encoded:
     targets: list[list[int]]
 
 
+@dataclass
+class Tally:
+    """What became of the pairs of one corpus so far."""
+
+    read: int = 0
+    rejected: Counter[Reason] = field(default_factory=Counter)
+
+    @property
+    def kept(self) -> int:
+        """How many pairs have not been set aside."""
+        return self.read - self.rejected.total()
+
+
 class Selection:
     """The pairs of some corpora: read and cleaned first, then encoded."""
 
     def __init__(
         self, folder: Path, name: str, corpora: Sequence[Corpus], rejects: TextIO
     ) -> None:
-        self.read_count = 0
-        self.rejected: Counter[Reason] = Counter()
+        self.tallies = [Tally() for _ in corpora]
         self.longest = LongestPair("", 0, 0, 0)
         self.text = KeptText(folder, name)
         self._name = name
@@ -62,24 +74,35 @@ class Selection:
         self.text.delete()
 
     @property
+    def read_count(self) -> int:
+        """How many pairs there were, fit or not."""
+        return sum(tally.read for tally in self.tallies)
+
+    @property
+    def rejected(self) -> Counter[Reason]:
+        """How many pairs were set aside, and why."""
+        return sum((tally.rejected for tally in self.tallies), Counter())
+
+    @property
     def kept_count(self) -> int:
         """How many pairs have not been set aside."""
-        return self.read_count - self.rejected.total()
+        return sum(tally.kept for tally in self.tallies)
 
     def read(self, settings: DataConfig, progress: Progress) -> None:
         """Read and clean all pairs; the kept ones go to temporary files."""
         label = f"reading {self._name} pairs"
-        seen = Seen()
-        for corpus in self._corpora:
+        seen, count = Seen(), 0
+        for number, corpus in enumerate(self._corpora):
             self._starts.append(len(self.text))
             for pair in clean(read_pairs(corpus), settings, seen):
                 if isinstance(pair, Reject):
-                    self._set_aside(corpus, pair)
+                    self._set_aside(number, pair)
                 else:
                     self.text.add(pair)
-                self.read_count += 1
-                if self.read_count % PROGRESS_EVERY == 0:
-                    progress(label, self.read_count, None)
+                self.tallies[number].read += 1
+                count += 1
+                if count % PROGRESS_EVERY == 0:
+                    progress(label, count, None)
         self.text.finish()
         progress(label, self.read_count, self.read_count)
         self._refuse_nothing()
@@ -111,7 +134,7 @@ class Selection:
             line = portion.lines[place]
             reason = Reason.TOO_LONG if lengths[:, place].all() else Reason.EMPTY
             pair = portion.sources[place], portion.targets[place]
-            self._set_aside(self._corpus(first + place), reject(line, reason, *pair))
+            self._set_aside(self._number(first + place), reject(line, reason, *pair))
         self._note_longest(portion, first, lengths * fits)
         kept = np.flatnonzero(fits).tolist()
         return Encoded(
@@ -130,16 +153,18 @@ class Selection:
         place = int(lengths.sum(axis=0).argmax())
         source, target = lengths[:, place].tolist()
         if source + target > self.longest.source_tokens + self.longest.target_tokens:
-            file = str(self._corpus(first + place).source)
+            file = str(self._corpora[self._number(first + place)].source)
             self.longest = LongestPair(file, portion.lines[place], source, target)
 
-    def _corpus(self, index: int) -> Corpus:
-        return self._corpora[bisect_right(self._starts, index) - 1]
+    def _number(self, index: int) -> int:
+        """Say of which corpus a kept pair is."""
+        return bisect_right(self._starts, index) - 1
 
-    def _set_aside(self, corpus: Corpus, pair: Reject) -> None:
-        columns = (corpus.source, pair.line, pair.reason, pair.source, pair.target)
+    def _set_aside(self, number: int, pair: Reject) -> None:
+        file = self._corpora[number].source
+        columns = (file, pair.line, pair.reason, pair.source, pair.target)
         self._rejects.write("\t".join(map(str, columns)) + "\n")
-        self.rejected[pair.reason] += 1
+        self.tallies[number].rejected[pair.reason] += 1
 
     def _refuse_nothing(self) -> None:
         if self.kept_count:

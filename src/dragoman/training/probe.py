@@ -1,28 +1,20 @@
-"""What a run will cost, measured on one batch before the first update."""
+"""What the machine shows before the first update: time per token, memory so far."""
 
+import os
 import resource
 import sys
 import time
-from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import nn
 
 from dragoman.data.batching import Batch
 
-PARTS_PER_PARAMETER = 4  # the weight, its gradient, and two moments of Adam's
-BYTES = 4
+OWN_TABLE = Path("/proc/self/statm")
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Time per target token and memory, as one batch showed them."""
-
-    seconds_per_token: float
-    memory_bytes: float
-
-
-def measure_cost(objective: nn.Module, batch: Batch, batch_tokens: int) -> Cost:
+def seconds_per_token(objective: nn.Module, batch: Batch) -> float:
     """Run one batch forward and backward, leaving weights and randomness untouched.
 
     Where several processes learn, the first pass also settles in which order their
@@ -30,7 +22,6 @@ def measure_cost(objective: nn.Module, batch: Batch, batch_tokens: int) -> Cost:
     """
     random_state = torch.get_rng_state()
     objective.train()
-    before = peak_memory()
     for _ in range(2):  # the first time pays for what later ones reuse
         began = time.perf_counter()
         objective(batch).smoothed.backward()
@@ -38,11 +29,15 @@ def measure_cost(objective: nn.Module, batch: Batch, batch_tokens: int) -> Cost:
     for parameter in objective.parameters():
         parameter.grad = None
     torch.set_rng_state(random_state)
-    larger = batch_tokens / batch.target_out.numel()
-    activations = max(0, peak_memory() - before) * larger
-    parameters = sum(parameter.numel() for parameter in objective.parameters())
-    memory = before + activations + PARTS_PER_PARAMETER * BYTES * parameters
-    return Cost(seconds / batch.num_target_tokens, memory)
+    return seconds / batch.num_target_tokens
+
+
+def resident_memory() -> int:
+    """Give the memory that this process holds now, in bytes."""
+    if not OWN_TABLE.exists():
+        return peak_memory()
+    pages = int(OWN_TABLE.read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def peak_memory() -> int:

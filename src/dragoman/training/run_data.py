@@ -25,24 +25,30 @@ class RunData:
     corpora: Sequence[Corpus]
     valid: Corpus | None
     config: Config
+    given: TokenizerPair | None = None  # those of the model that the run begins from
 
     def get(
         self, earlier: RunRecord | None, *, allow_changed: bool, quiet: bool
     ) -> Prepared:
         """Prepare the corpus, or open it; an earlier run's is never overwritten."""
         kept = None if earlier is None else self._tokenizers()
-        found = self._open(None)
+        found = self._open(self.given)
         if found is None and kept is not None:  # the corpus was exchanged on request
             found = self._open(kept)
         if found is not None:
+            same = (
+                earlier is None or found.store.fingerprint == earlier.data_fingerprint
+            )
+            if not same and not allow_changed:  # other shares of the same corpora
+                raise other_data(self.folder)
             return found
         with PreparationBar(quiet=quiet) as bar:
             if earlier is None:
-                return self._prepare(PLACE, None, bar)
-            made = self._prepare(BESIDE, None, bar)
+                return self._prepare(PLACE, self.given, bar)
+            made = self._prepare(BESIDE, self.given, bar)
             changed = made.store.fingerprint != earlier.data_fingerprint
             if not changed:
-                return self._exchange(None)
+                return self._exchange(self.given)
             if allow_changed and kept is not None:
                 # The weights know the words of the tokenizers they were learned with.
                 self._prepare(BESIDE, kept, bar)

@@ -46,6 +46,7 @@ class RunRecord:
     finished: bool = False
     steps: int = 0  # once it is finished
     seconds: float = 0.0
+    started_from: str | None = None  # SHA-256 of the weights it began from, if any
 
     def write(self, folder: Path) -> None:
         """Keep the record in the model's folder."""
@@ -56,6 +57,7 @@ class RunRecord:
             "finished": self.finished,
             "steps": self.steps,
             "seconds": self.seconds,
+            "started_from": self.started_from,
         }
         with keeping(folder / FILE):
             durable.replace_text(folder / FILE, json.dumps(plain, indent=2) + "\n")
@@ -75,6 +77,7 @@ def read_record(folder: Path) -> RunRecord | None:
             finished=plain["finished"],
             steps=plain["steps"],
             seconds=plain["seconds"],
+            started_from=plain.get("started_from"),
         )
     except (ConfigError, ValueError, KeyError, TypeError) as error:
         raise TrainingError(

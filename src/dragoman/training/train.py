@@ -3,7 +3,7 @@
 import shlex
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,13 +16,13 @@ from dragoman.errors import ConfigError, TrainingError
 from dragoman.model.device import choose_device
 from dragoman.model.transformer import Transformer
 from dragoman.model_folder import build_for, is_whole
-from dragoman.text.corpus import Corpus
-from dragoman.text.lines import capped_lines
+from dragoman.text.corpus import Corpus, count_pairs
 from dragoman.training.batch_source import BatchSource
 from dragoman.training.budget import Budget
 from dragoman.training.check import check_table
 from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.circumstances import Circumstances, going_on_under
+from dragoman.training.corpora import File, list_corpora
 from dragoman.training.distributed import Processes, joined
 from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.finish import finish
@@ -44,6 +44,7 @@ from dragoman.training.run_record import (
     refuse_other_settings,
 )
 from dragoman.training.schedule import Schedule
+from dragoman.training.starting_point import StartingPoint, refuse_another_start
 from dragoman.training.validation import Validation, Validator
 
 
@@ -65,7 +66,7 @@ class Request:
     """What was asked for: text, budget and settings."""
 
     folder: Path
-    corpus: Corpus
+    corpora: tuple[Corpus, ...]
     valid: Corpus | None
     preset: str | None
     budget: Budget
@@ -75,15 +76,18 @@ class Request:
     device: torch.device
     processes: Processes
     allow_changed: bool
+    start: StartingPoint | None
 
 
 def train(
     folder: str | Path,
     *,
-    source: str | Path,
-    target: str | Path | None = None,
+    source: File | Sequence[File],
+    target: File | Sequence[File | None] | None = None,
+    weights: Sequence[float | None] | None = None,
     valid_source: str | Path | None = None,
     valid_target: str | Path | None = None,
+    start_from: str | Path | None = None,
     preset: str | None = None,
     minutes: float | None = None,
     steps: int | None = None,
@@ -97,16 +101,24 @@ def train(
     """Train a translator on parallel text and leave it in `folder`.
 
     `source` and `target` are two files whose lines are each other's translations; one
-    .tsv or .jsonl file may hold both. Called again, it goes on where it stopped; with
-    `allow_changed` even on other data, settings, threads or processes.
+    .tsv or .jsonl file may hold both. Several corpora are given as lists, and with
+    `weights` each of them gets its share of what is learned from. A run may
+    `start_from` another model's folder, and then takes over all of it but its data.
+    Called again, it goes on where it stopped; with `allow_changed` even on other data,
+    settings, threads or processes.
     """
     if valid_source is None and valid_target is not None:
         raise ConfigError("a validation target needs a validation source: give both")
+    if start_from is not None and preset is not None:
+        raise ConfigError(
+            f"the preset {preset!r} was asked for, but the settings come from "
+            f"{start_from}: leave the preset out, or do not start from a model"
+        )
     chosen = choose_device(device)
     with joined(chosen) as processes:
         request = Request(
             folder=Path(folder),
-            corpus=_corpus(source, target),
+            corpora=list_corpora(source, target, weights),
             valid=None if valid_source is None else _corpus(valid_source, valid_target),
             preset=preset,
             budget=Budget(steps, epochs, minutes),
@@ -116,6 +128,7 @@ def train(
             device=processes.place(chosen),
             processes=processes,
             allow_changed=allow_changed,
+            start=_starting_point(start_from, folder),
         )
         progress = ProgressBar(quiet=request.quiet)
         try:
@@ -123,6 +136,12 @@ def train(
                 return _carry_out(request, progress)
         finally:
             progress.close()
+
+
+def _starting_point(
+    model: str | Path | None, folder: str | Path
+) -> StartingPoint | None:
+    return None if model is None else StartingPoint.load(Path(model), Path(folder))
 
 
 def _corpus(source: str | Path, target: str | Path | None) -> Corpus:
@@ -141,7 +160,10 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     if threads:
         torch.set_num_threads(threads)
     prepared = _prepare_everywhere(request, config, earlier)
-    record = RunRecord(config, prepared.store.fingerprint, budget)
+    started_from = None if request.start is None else request.start.fingerprint
+    record = RunRecord(
+        config, prepared.store.fingerprint, budget, started_from=started_from
+    )
     if processes.tell(earlier is not None and _is_done(request, earlier, budget)):
         progress.say(f"{request.folder} is trained: give a larger budget to go on")
         steps, seconds = (earlier.steps, earlier.seconds) if earlier else (0, 0.0)
@@ -151,6 +173,8 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
 
     torch.manual_seed(config.training.seed)
     model = build_for(config, prepared.tokenizers).to(request.device)
+    if request.start is not None:
+        request.start.give_weights(model)
     processes.seed(config.training.seed)
     with Interruption() as interruption:
         trainer = _assemble(
@@ -179,7 +203,8 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
             config,
             ending,
             _command(),
-            request.corpus,
+            request.corpora,
+            request.start,
         )
         done = replace(record, finished=True, steps=state.step, seconds=state.seconds)
         done.write(request.folder)
@@ -200,6 +225,7 @@ def _agree_on_settings(
         return Config.from_dict(request.processes.tell(None))
     config = _choose_settings(request, earlier, progress)
     if earlier is not None:
+        refuse_another_start(request.folder, earlier.started_from, request.start)
         refuse_other_settings(
             request.folder,
             earlier.config,
@@ -216,9 +242,12 @@ def _choose_settings(
     if earlier is not None and request.preset is None:
         progress.say("settings as before in this folder")
         return earlier.config.with_settings(request.settings)
+    if request.start is not None:
+        progress.say(f"settings, vocabulary and weights of {request.start.folder}")
+        return request.start.config(request.settings)
     pairs = 0
-    if request.preset is None and request.corpus.source.is_file():
-        pairs = sum(1 for _ in capped_lines(request.corpus.source))
+    if request.preset is None and all(c.source.is_file() for c in request.corpora):
+        pairs = count_pairs(request.corpora)
     recipe = choose_recipe(
         request.preset, request.budget.minutes, pairs, request.settings
     )
@@ -231,19 +260,19 @@ def _prepare_everywhere(
 ) -> Prepared:
     """Let the first process prepare, or one on each machine that sees none of it."""
     processes, place = request.processes, request.folder / "prepared"
-    data = RunData(request.folder, [request.corpus], request.valid, config)
+    given = None if request.start is None else request.start.saved.tokenizers
+    data = RunData(request.folder, request.corpora, request.valid, config, given)
     allow, quiet = request.allow_changed, request.quiet
     prepared = None
     if processes.first:
         prepared = data.get(earlier, allow_changed=allow, quiet=quiet)
     same = processes.tell(None if prepared is None else prepared.store.fingerprint)
     if prepared is None and processes.first_here:
-        prepared = open_same(place, same, config) or data.get(
-            None, allow_changed=allow, quiet=quiet
-        )
+        prepared = open_same(place, same, request.corpora, config)
+        prepared = prepared or data.get(None, allow_changed=allow, quiet=quiet)
     processes.wait()
     if prepared is None:
-        prepared = open_same(place, same, config)
+        prepared = open_same(place, same, request.corpora, config)
     if prepared is None or prepared.store.fingerprint != same:
         raise TrainingError(
             f"process {processes.rank} finds other data in {place} than the first "
@@ -284,18 +313,19 @@ def _assemble(
     objective = processes.spread(Objective(model, settings))
     with memory_advice(settings, "the first trial"):
         progress.say(check_table(prepared, objective, source, config))
+    optimizer = Optimizer(model, settings)
     trainer = Trainer(
         model=model,
         objective=objective,
         processes=processes,
-        optimizer=Optimizer(model, settings),
+        optimizer=optimizer,
         schedule=Schedule(settings, config.model.d_model, request.budget.given),
         dropout=DropoutGrowth(model, settings.dropout_growth),
         settings=settings,
         budget=budget,
         steps_per_epoch=prepared.report.batches_per_epoch,
         batches=source.batches,
-        validate=Validator.build(model, prepared, config),
+        validate=Validator.build(model, prepared, config, optimizer.average),
         checkpoints=checkpoints,
         metrics=MetricsLog(
             request.folder / "metrics.jsonl",

@@ -1,6 +1,7 @@
 """How well the model does on text that it does not learn from."""
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,6 +14,7 @@ from dragoman.evaluation.metrics import corpus_bleu
 from dragoman.model.transformer import Transformer
 from dragoman.model_folder import SavedModel
 from dragoman.training.loss import translation_loss
+from dragoman.training.moving_average import MovingAverage
 from dragoman.training.preparation import Prepared
 from dragoman.translator import Translator
 
@@ -58,10 +60,15 @@ class Validator:
     translator: Translator
     sources: tuple[str, ...]
     references: tuple[str, ...]
+    average: MovingAverage | None = None  # what is measured instead, if there is one
 
     @classmethod
     def build(
-        cls, model: Transformer, prepared: Prepared, config: Config
+        cls,
+        model: Transformer,
+        prepared: Prepared,
+        config: Config,
+        average: MovingAverage | None = None,
     ) -> Self | None:
         """Get the validation text ready, if there is any."""
         store, wanted = prepared.valid, config.training.valid_sentences
@@ -84,18 +91,24 @@ class Validator:
             translator=Translator(saved, str(device)),
             sources=tuple(prepared.valid_text("source")[:wanted]),
             references=tuple(prepared.valid_text("target")[:wanted]),
+            average=average,
         )
 
     def __call__(self) -> Validation:
         """Measure loss on all pairs and greedy BLEU on the first sentences."""
         was_training = self.model.training
         self.model.eval()
+        with nullcontext() if self.average is None else self.average.in_place():
+            result = self._measure()
+        self.model.train(was_training)
+        return result
+
+    def _measure(self) -> Validation:
         loss, accuracy = self._loss()
         score = None
         if self.sources:
             translations = self.translator.translate(self.sources, beam_size=1)
             score = corpus_bleu(translations, self.references)
-        self.model.train(was_training)
         return Validation(loss, accuracy, score)
 
     def _loss(self) -> tuple[float, float]:
