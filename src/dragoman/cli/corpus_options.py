@@ -32,7 +32,10 @@ def corpora_of(options: argparse.Namespace) -> "list[Corpus]":
     """Give all corpora of a command line, each of which has a source."""
     from dragoman.text.corpus import Corpus
 
-    for named in options.corpora:
+    corpora = getattr(options, "corpora", [])
+    if not corpora:
+        raise ConfigError("there is nothing to learn from: give --source FILE")
+    for named in corpora:
         if "source" not in named:
             option, value = next(iter(named.items()))
             raise ConfigError(
@@ -41,5 +44,5 @@ def corpora_of(options: argparse.Namespace) -> "list[Corpus]":
             )
     return [
         Corpus(named["source"], named.get("target"), named.get("weight"))
-        for named in options.corpora
+        for named in corpora
     ]

@@ -13,7 +13,6 @@ from dragoman.cli.parsers import (
     positive_int,
 )
 from dragoman.config import PRESETS, parse_settings
-from dragoman.errors import ConfigError
 
 DESCRIPTION = """\
 Train a translator on parallel text and leave it in the folder MODEL.
@@ -117,8 +116,6 @@ def run(options: argparse.Namespace) -> int:
     """Train; exit with 130 or 143 when a signal ended the run."""
     if options.debug_batch is not None:
         return _show_batch(options)
-    if not hasattr(options, "corpora"):
-        raise ConfigError("there is nothing to learn from: give --source FILE")
     from dragoman.training.train import train
 
     corpora = corpora_of(options)
