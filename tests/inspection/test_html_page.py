@@ -20,6 +20,7 @@ from dragoman.inspection.inspect import inspect
 from dragoman.inspection.inspection import Inspection
 from dragoman.translator import Translator
 
+AXE = Path(__file__).parents[1] / "browser/vendor/axe.min.js"
 EVIL = '<script>alert(1)</script> "><img src=x onerror=alert(2)> {{data}} <!--'
 PAIRS = [("Good morning!", "¡Buenos días!"), ("Where are you?", "¿Dónde estás?")]
 
@@ -197,3 +198,19 @@ def test_a_person_finds_their_way_in_a_real_browser(
     page.close()
     assert complaints == []
     assert asked_for == [path.as_uri()]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_object_to(
+    browser: Any, page: str, tmp_path: Path, scheme: str
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(page, "utf-8")
+    # The page's own policy would keep axe out, as it is not the page's script.
+    context = browser.new_context(bypass_csp=True, color_scheme=scheme)
+    opened = context.new_page()
+    opened.goto(path.as_uri())
+    opened.evaluate(AXE.read_text("utf-8"))
+    found = opened.evaluate("axe.run()")["violations"]
+    context.close()
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
