@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test setup lint types imports unit format screenshots clean help
+.PHONY: demo test setup lint types imports unit faults format screenshots clean help
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,9 @@ imports: $(READY) ## import-linter: imports go down the ladder only
 
 unit: $(READY) ## pytest, warnings as errors
 	$(BIN)/pytest -n 2
+
+faults: $(READY) ## what takes long: many faults in a row, two machines, compiling
+	$(BIN)/pytest -m faults
 
 format: $(READY) ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .

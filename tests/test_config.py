@@ -124,3 +124,22 @@ def test_a_model_from_before_placeholders_has_none() -> None:
     del values["data"]["placeholders"]
     assert not read_saved(values).data.placeholders
     assert load_preset("base").data.placeholders
+
+
+def test_slices_of_matrices_cannot_be_made_orthogonal() -> None:
+    with pytest.raises(ConfigError, match="needs them whole: choose adam") as raised:
+        load_preset("fast").with_settings({"training.sharding": "full"})
+    assert "\n" not in str(raised.value)
+
+
+def test_growing_dropout_cannot_be_compiled() -> None:
+    with pytest.raises(ConfigError, match=r"set training.dropout_growth=0") as raised:
+        load_preset("tiny").with_settings({"training.compile": True})
+    assert "\n" not in str(raised.value)
+
+
+def test_slices_have_no_moving_average() -> None:
+    settings = {"training.sharding": "full", "training.averaging": "ema"}
+    with pytest.raises(ConfigError, match="does not go with") as raised:
+        load_preset("base").with_settings(settings)
+    assert "\n" not in str(raised.value)

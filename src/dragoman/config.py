@@ -25,6 +25,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "training.average_weights": ("uniform", "linear"),
     "training.on_nonfinite": ("stop", "skip"),
     "training.on_divergence": ("warn", "stop"),
+    "training.precision": ("float32", "bfloat16", "float16"),
+    "training.sharding": ("none", "full"),
 }
 
 MINIMUM: Mapping[str, float] = {
@@ -162,6 +164,27 @@ class TrainingConfig:
     divergence: float
     seed: int
     threads: int
+    precision: str
+    compile: bool
+    sharding: str
+
+    def __post_init__(self) -> None:
+        if self.sharding == "full" and self.optimizer == "muon":
+            raise ConfigError(
+                "training.sharding = 'full' leaves no process a whole matrix, and "
+                "training.optimizer = 'muon' needs them whole: choose adam, or no "
+                "sharding"
+            )
+        if self.sharding == "full" and self.averaging == "ema":
+            raise ConfigError(
+                "training.sharding = 'full' does not go with training.averaging = "
+                "'ema': choose checkpoints, or no sharding"
+            )
+        if self.compile and self.dropout_growth:
+            raise ConfigError(
+                "training.compile = true would compile anew at every update while "
+                "dropout grows: set training.dropout_growth=0 with it"
+            )
 
 
 @dataclass(frozen=True)

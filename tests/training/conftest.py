@@ -48,6 +48,12 @@ TINY: dict[str, Any] = {
 
 
 @pytest.fixture(scope="session")
+def tiny() -> dict[str, Any]:
+    """Give settings with which a run takes seconds."""
+    return dict(TINY)
+
+
+@pytest.fixture(scope="session")
 def together(corpus: Any, tmp_path_factory: pytest.TempPathFactory) -> Together:
     """Train in several processes, as torchrun would start them, but at once.
 
@@ -67,6 +73,7 @@ def together(corpus: Any, tmp_path_factory: pytest.TempPathFactory) -> Together:
         folders: list[Path] | None = None,
         machines: int = 1,
         by_rank: dict[int, dict[str, Any]] | None = None,
+        variables: dict[str, str] | None = None,
         **options: Any,
     ) -> list[dict[str, Any]]:
         environment = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
@@ -80,6 +87,7 @@ def together(corpus: Any, tmp_path_factory: pytest.TempPathFactory) -> Together:
             }
             given: dict[str, Any] = {
                 "environment": environment
+                | (variables or {})
                 | {name: str(value) for name, value in own.items()},
                 "stop": (stop or {}).get(rank),
                 "report": reports / f"rank-{rank}.json",

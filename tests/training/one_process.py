@@ -33,6 +33,7 @@ def run(given: dict[str, Any]) -> dict[str, Any]:
         return update(self, parts, tokens)
 
     def noted_end(self: Trainer, ending: Ending) -> Ending:
+        self.collect()
         weights = get_weights(self.model).values()
         content = b"".join(weight.numpy().tobytes() for weight in weights)
         hashes.append(hashlib.sha256(content).hexdigest())

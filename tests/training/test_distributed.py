@@ -1,14 +1,20 @@
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from dragoman import durable
+from dragoman.config import load_preset
 from dragoman.errors import TrainingError
+from dragoman.model.build import build_model
 from dragoman.training.distributed import Processes, joined
+from dragoman.training.objective import Objective
 
 STEPS = 14  # more than two epochs
 HARD: dict[str, Any] = {
@@ -38,8 +44,8 @@ def whole(together: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def same_weights(one: Path, other: Path) -> bool:
-    names = ("model.safetensors", f"checkpoints/step-{STEPS}/model.safetensors")
+def same_weights(one: Path, other: Path, step: int = STEPS) -> bool:
+    names = ("model.safetensors", f"checkpoints/step-{step}/model.safetensors")
     return all(durable.sha256(one / n) == durable.sha256(other / n) for n in names)
 
 
@@ -78,6 +84,28 @@ def test_a_signal_to_one_stops_all_and_the_run_goes_on_exactly(
     assert len(losses(tmp_path / "m")) == STEPS
 
 
+def test_torchrun_begins_again_when_a_worker_is_killed(
+    whole: Path, corpus: Any, tiny: dict[str, Any], tmp_path: Path
+) -> None:
+    words = [
+        *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
+        *("--nproc-per-node", 2, "--max-restarts", 1),
+        *(Path(__file__).with_name("dying_worker.py"), "train", tmp_path / "m"),
+        *("--source", corpus.train_source, "--target", corpus.train_target),
+        *("--valid-source", corpus.valid_source, "--valid-target", corpus.valid_target),
+        *("--preset", "tiny", "--steps", STEPS),
+        *(f"--set={name}={value}" for name, value in (tiny | HARD).items()),
+    ]
+    ended = subprocess.run(
+        list(map(str, words)), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "going on after update 5" in ended.stderr
+    assert same_weights(tmp_path / "m", whole)
+    said = [line for line in ended.stderr.splitlines() if "the model is in" in line]
+    assert len(said) == 1, "one process speaks for all"
+
+
 def test_four_processes_resume_exactly(together: Any, tmp_path: Path) -> None:
     ends = together(4, tmp_path / "whole", steps=STEPS, settings=HARD)
     assert len({str(end["weights"]) for end in ends}) == 1
@@ -86,6 +114,55 @@ def test_four_processes_resume_exactly(together: Any, tmp_path: Path) -> None:
     assert {end["signal"] for end in ends} == {signal.SIGINT}
     together(4, tmp_path / "parts", steps=STEPS, settings=HARD)
     assert same_weights(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_sliced_weights_learn_and_are_kept_as_whole_ones(
+    together: Any, tmp_path: Path
+) -> None:
+    still = {
+        "model.dropout": 0.0,
+        "training.accumulate": 2,
+        "training.optimizer": "adam",
+    }
+    sliced = still | {"training.sharding": "full"}
+    together(2, tmp_path / "whole", steps=8, settings=still)
+    ends = together(2, tmp_path / "sliced", steps=8, settings=sliced)
+    assert ends[0]["weights"] == ends[1]["weights"]
+    assert losses(tmp_path / "sliced") == pytest.approx(
+        losses(tmp_path / "whole"), rel=1e-4
+    )
+    for name in ("model.safetensors", "optimizer.safetensors"):
+        one, other = (
+            load_file(tmp_path / run / "checkpoints" / "step-8" / name)
+            for run in ("whole", "sliced")
+        )
+        assert {n: t.shape for n, t in one.items()} == {
+            n: t.shape for n, t in other.items()
+        }
+    stop = {1: (5, signal.SIGTERM)}
+    together(2, tmp_path / "parts", steps=8, settings=sliced, stop=stop)
+    together(2, tmp_path / "parts", steps=8, settings=sliced)
+    assert same_weights(tmp_path / "sliced", tmp_path / "parts", step=8)
+
+
+def test_half_precision_learns_nearly_the_same(together: Any, tmp_path: Path) -> None:
+    still = {"model.dropout": 0.0, "training.accumulate": 2}
+    # Some processors announce instructions that they do not have.
+    variables = {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}
+    together(1, tmp_path / "whole", steps=8, settings=still)
+    ends = together(
+        2,
+        tmp_path / "halves",
+        steps=8,
+        settings=still | {"training.precision": "bfloat16"},
+        variables=variables,
+    )
+    assert ends[0]["weights"] == ends[1]["weights"]
+    exact, halves = losses(tmp_path / "whole"), losses(tmp_path / "halves")
+    assert halves == pytest.approx(exact, rel=0.01)
+    assert halves != pytest.approx(exact, rel=1e-6), "it was computed in halves"
+    weights = load_file(tmp_path / "halves" / "model.safetensors")
+    assert {weight.dtype for weight in weights.values()} == {torch.float32}
 
 
 def test_a_machine_that_sees_no_prepared_data_prepares_its_own(
@@ -113,6 +190,7 @@ def test_other_data_on_another_machine_is_one_line(
         steps=2,
         by_rank={1: {"source": other, "target": None}},
     )
+    assert ends[0]["error"].startswith("another process of this run has ended: ")
     said = ends[1]["error"]
     assert said.startswith("process 1 finds other data in ")
     assert "same corpus" in said
@@ -127,8 +205,9 @@ def test_alone_there_is_nobody_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     assert processes.exchange(1, 2.5).tolist() == [[1.0, 2.5]]
     assert processes.tell({"any": ["thing"]}) == {"any": ["thing"]}
     processes.wait()
-    module = torch.nn.Linear(2, 2)
-    assert processes.spread(module) is module
+    config = load_preset("tiny")
+    module = Objective(build_model(config.model, 9), config.training)
+    assert processes.spread(module, "full") is module
 
 
 def test_processes_that_cannot_meet_are_one_line(

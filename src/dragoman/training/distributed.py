@@ -20,6 +20,8 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from dragoman.errors import TrainingError
+from dragoman.model.layers import DecoderLayer
+from dragoman.training.objective import Objective
 
 # A peer that is silent for this long in the midst of an update has vanished.
 SILENCE = timedelta(minutes=30)
@@ -46,6 +48,10 @@ class Processes:
     def first_here(self) -> bool:
         """Whether this is the first on its machine."""
         return self.local_rank == 0
+
+    def shards(self, sharding: str) -> bool:
+        """Whether each process holds a slice of the weights; a single one holds all."""
+        return sharding == "full" and self.count > 1
 
     def place(self, device: torch.device) -> torch.device:
         """Give each process of a machine a GPU of its own."""
@@ -105,24 +111,29 @@ class Processes:
         return gathered
 
     def hand_out(
-        self, own: Mapping[str, Tensor], whole: Mapping[str, Tensor] | None
+        self, own: Mapping[str, Tensor], read: Mapping[str, Tensor] | None
     ) -> Mapping[str, Tensor]:
-        """Give everyone the tensors that the first has read, shaped as their own."""
+        """Give everyone the tensors that the first has read, laid out as their own."""
         if self.count == 1:
-            assert whole is not None, "the first process has read them"
-            return whole
+            assert read is not None, "the first process has read them"
+            return read
+        there = self.tell(None if read is None else [n for n in own if n in read])
         given = {}
-        for name, tensor in own.items():
-            copy = torch.empty_like(tensor)
-            if whole is not None:
-                copy.copy_(whole[name])
+        for name in there:
+            tensor = own[name]
+            copy = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
+            if read is not None:
+                copy.copy_(read[name])
             dist.broadcast(copy, 0)
-            given[name] = copy
+            given[name] = _laid_out_as(tensor, copy)
         return given
 
-    def spread(self, objective: nn.Module) -> nn.Module:
+    def spread(self, objective: Objective, sharding: str) -> nn.Module:
         """Make a backward pass add up the gradients of all processes."""
         if self.count == 1:
+            return objective
+        if self.shards(sharding):
+            shard(objective)
             return objective
         with warnings.catch_warnings():
             # Buffers are tables of positions, which grow where sentences are long.
@@ -133,8 +144,55 @@ class Processes:
             )
 
 
+def shard(objective: Objective) -> None:
+    """Leave each process a slice of every weight, gathered layer by layer when needed.
+
+    A decoder layer's attention to the source is used before the layer itself is, so it
+    is gathered by itself.
+    """
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
+
+    # It warns of changes in place to what a layer returns; there are none here.
+    warnings.filterwarnings("ignore", "FSDP2-wrapped module", UserWarning)
+    model = objective.model
+    device = model.output_weight.device.type
+    mesh = init_device_mesh(device, (dist.get_world_size(),))
+    for layer in model.encoder.layers:
+        fully_shard(layer, mesh=mesh)
+    for layer in model.decoder.layers:
+        assert isinstance(layer, DecoderLayer)
+        fully_shard(layer.cross_attention, mesh=mesh)
+        for method in ("project_queries", "project_keys_values"):
+            register_fsdp_forward_method(layer.cross_attention, method)
+        fully_shard(layer, mesh=mesh)
+    fully_shard(objective, mesh=mesh)
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """Give a tensor of which each process may hold a slice; all must ask at once."""
+    # Asked by name: to load the class itself takes a second that most runs can save.
+    if hasattr(tensor, "full_tensor"):
+        gathered: Tensor = tensor.full_tensor()
+        return gathered
+    return tensor
+
+
+def _laid_out_as(own: Tensor, copy: Tensor) -> Tensor:
+    if not hasattr(own, "full_tensor"):
+        return copy
+    from torch.distributed.tensor import DTensor, distribute_tensor
+
+    assert isinstance(own, DTensor)
+    # Every process has the whole copy, so none needs to be sent its slice.
+    return distribute_tensor(copy, own.device_mesh, own.placements, src_data_rank=None)
+
+
 def accumulating(objective: nn.Module, *, last: bool) -> AbstractContextManager[None]:
     """Keep gradients to this process until the last part of an update."""
+    hold_back: Any = getattr(objective, "set_requires_gradient_sync", None)
+    if hold_back is not None:  # where weights are sliced
+        hold_back(last)
     if isinstance(objective, DistributedDataParallel) and not last:
         held_back: AbstractContextManager[None] = objective.no_sync()
         return held_back
@@ -169,8 +227,8 @@ def joined(device: torch.device) -> Iterator[Processes]:
         if not _connection_lost(error):
             raise
         raise TrainingError(
-            f"another process of this run has ended ({_first_line(error)}): its own "
-            "last words say why; `torchrun --max-restarts` begins again by itself"
+            "another process of this run has ended: its own last words say why; the "
+            "same command goes on, and torchrun --max-restarts does so by itself"
         ) from error
     finally:
         dist.destroy_process_group()

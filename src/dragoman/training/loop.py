@@ -19,10 +19,11 @@ from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoint, Checkpoints, step_of
 from dragoman.training.circumstances import Circumstances
 from dragoman.training.debug_batch import DebugBatch
-from dragoman.training.distributed import Processes, accumulating
+from dragoman.training.distributed import Processes, accumulating, whole
 from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.guards import Guard, refusal
 from dragoman.training.interruption import Interrupted, Interruption
+from dragoman.training.loss_scale import LossScale
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.progress import ProgressBar, Speedometer
@@ -91,15 +92,18 @@ class Trainer:
     stopped_by: int | None = None  # the signal on which all processes agreed
     began: float = 0.0  # when the clock would have stood at zero
 
+    def __post_init__(self) -> None:
+        self.scale = LossScale(self.settings.precision)
+
     @property
     def device(self) -> torch.device:
-        """Where the model is."""
-        return self.model.output_weight.device
+        """Where learning takes place."""
+        return next(iter(self.optimizer.parameters.values())).device
 
     def run(self) -> Ending:
         """Learn until the budget is spent, patience runs out or someone stops it."""
         self.began = time.monotonic() - self.state.seconds
-        self.model.train()
+        self.objective.train()
         if self.state.unvalidated:
             self._validate_and_save()
         for parts, after in self.batches(self.state.position):
@@ -125,8 +129,9 @@ class Trainer:
             state, weights = dict(checkpoint.state), checkpoint.weights
             tensors = checkpoint.optimizer
         hand_out = self.processes.hand_out
-        set_weights(self.model, hand_out(get_weights(self.model), weights))
+        self.optimizer.set_weights(hand_out(self.optimizer.weights(), weights))
         self.optimizer.load(hand_out(self.optimizer.state(), tensors))
+        self.scale.load(hand_out(self.scale.state(), tensors))
         restore_random_states(self.processes, self.device, tensors)
         self.state = RunState.from_dict(self.processes.tell(state))
 
@@ -134,13 +139,24 @@ class Trainer:
         """Write a checkpoint of this moment."""
         state = self.state.to_dict()
         state["circumstances"] = self.circumstances.to_dict()
-        randomness = random_states(self.processes, self.device)
-        tensors = self.optimizer.state() | randomness
+        optimizer = self.optimizer.state().items()
+        tensors = {
+            **{name: whole(tensor) for name, tensor in optimizer},
+            **self.scale.state(),
+            **random_states(self.processes, self.device),
+        }
+        self.collect()
         weights = get_weights(self.model)
         if self.processes.first:
             self.checkpoints.save(
                 Checkpoint(self.state.step, weights, tensors, state, averaged, best)
             )
+
+    def collect(self) -> None:
+        """Bring what was learned into the model, where processes hold slices of it."""
+        if self.processes.shards(self.settings.sharding):
+            learned = self.optimizer.weights().items()
+            set_weights(self.model, {name: whole(weight) for name, weight in learned})
 
     def _agree(self, parts: list[Batch]) -> int:
         """Count the update's tokens over all processes, which also agree when to end.
@@ -165,22 +181,29 @@ class Trainer:
             with accumulating(self.objective, last=number == len(parts)):
                 loss = self.objective(part)
                 # Where several processes learn, their gradients are averaged.
-                (loss.smoothed * self.processes.count / tokens).backward()
+                factor = self.scale.value * self.processes.count
+                (loss.smoothed * factor / tokens).backward()
             sums += loss.sums()
         told = self.processes.exchange(*sums.tolist(), time.monotonic() - self.began)
         smoothed, plain, correct, _ = told.sum(dim=0).tolist()
         self.state.seconds = float(told[0, 3])
+        self.scale.undo(self.optimizer.parameters.values())
         norm = self.optimizer.clip()
         update = Update(
             smoothed / tokens, plain / tokens, correct / tokens, norm, rate, tokens
         )
         if update.finite:
             self.optimizer.step(rate)
+            self.scale.succeeded()
             self.state.skipped_in_a_row = 0
         self.optimizer.forget_gradients()
-        if not update.finite:
+        if not update.finite and not self._overflowed(update):
             self._refuse(update, parts, chance)
         return update
+
+    def _overflowed(self, update: Update) -> bool:
+        """Say whether float16 is to blame, whose loss is then scaled less."""
+        return math.isfinite(update.loss) and self.scale.lowered()
 
     def _refuse(
         self, update: Update, parts: list[Batch], chance: dict[str, Tensor]
@@ -188,6 +211,7 @@ class Trainer:
         """Keep a batch that gave no number; end the run, unless it is to be skipped."""
         step, state = self.state.step + 1, self.state
         state.skipped_in_a_row += 1
+        self.collect()
         weights, threads = get_weights(self.model), self.circumstances.threads
         kept = self.guard.keep(DebugBatch(step, threads, parts, weights, chance))
         what = "gradient" if math.isfinite(update.loss) else "loss"
@@ -269,6 +293,7 @@ class Trainer:
         """Validate, and say whether it is the best so far."""
         if self.validate is None:
             return False
+        self.collect()
         result = self._uninterrupted_validation() if self.processes.first else None
         told = self.processes.tell(None if result is None else asdict(result))
         self.state.unvalidated = told is None

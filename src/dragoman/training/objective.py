@@ -1,12 +1,13 @@
 """What training minimises, as one module: what wraps modules can wrap all of it."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from dragoman.config import TrainingConfig
 from dragoman.data.batching import Batch
 from dragoman.model.transformer import Transformer
 from dragoman.training.loss import Loss, translation_loss
+from dragoman.training.precision import computing
 from dragoman.training.r_drop import r_drop_loss
 
 
@@ -21,6 +22,7 @@ class Objective(nn.Module):
         super().__init__()
         self.model = model
         self.label_smoothing = settings.label_smoothing
+        self.precision = settings.precision
         self.r_drop = settings.r_drop
 
     def forward(self, batch: Batch) -> Loss:
@@ -32,11 +34,15 @@ class Objective(nn.Module):
         )
         weight = self.model.output_weight
         if not self.r_drop:
-            features = self.model.features(source, target_in)
+            features = self._features(source, target_in)
             return translation_loss(features, weight, batch.target_out, smoothing)
         twice = torch.cat((source, source)), torch.cat((target_in, target_in))
-        features = self.model.features(*twice)
+        features = self._features(*twice)
         return r_drop_loss(features, weight, batch.target_out, smoothing, self.r_drop)
+
+    def _features(self, source: Tensor, target_in: Tensor) -> Tensor:
+        with computing(self.precision, source.device):
+            return self.model.features(source, target_in).float()
 
 
 def passes(settings: TrainingConfig) -> int:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from dragoman.config import TrainingConfig
 from dragoman.model.attention import JointLinear
 from dragoman.training.adam import Adam
+from dragoman.training.distributed import whole
 from dragoman.training.moving_average import MovingAverage
 from dragoman.training.muon import Muon
 
@@ -50,12 +51,23 @@ class Optimizer:
     def clip(self) -> float:
         """Shrink the gradient to the limit if it is longer; give its norm before."""
         limit = self.settings.clip_norm or float("inf")
-        return float(nn.utils.clip_grad_norm_(self.parameters.values(), limit))
+        norm = nn.utils.clip_grad_norm_(self.parameters.values(), limit)
+        return float(whole(norm))
 
     def forget_gradients(self) -> None:
         """Drop the gradients of the last update."""
         for parameter in self.parameters.values():
             parameter.grad = None
+
+    def weights(self) -> dict[str, Tensor]:
+        """Give what it updates, by name."""
+        return {name: weight.detach() for name, weight in self.parameters.items()}
+
+    @torch.no_grad()
+    def set_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Copy weights of the same names into those that it updates."""
+        for name, parameter in self.parameters.items():
+            parameter.copy_(weights[name])
 
     def state(self) -> dict[str, Tensor]:
         """Give everything that the next update depends on."""

@@ -32,8 +32,7 @@ def restore_random_states(
         for kind, state in kinds.items()
         for rank in range(processes.count)
     }
-    there = processes.tell(None if kept is None else [n for n in every if n in kept])
-    given = processes.hand_out({name: every[name] for name in there}, kept)
+    given = processes.hand_out(every, kept)
     names = {kind: _name(kind, processes.rank) for kind in kinds}
     take_up({kind: given[name] for kind, name in names.items() if name in given})
 

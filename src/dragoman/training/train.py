@@ -1,5 +1,6 @@
 """Two text files in, a translator out: the main job from beginning to end."""
 
+import copy
 import shlex
 import signal
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import torch
 
-from dragoman.config import Config
+from dragoman.config import Config, TrainingConfig
 from dragoman.errors import ConfigError, TrainingError
 from dragoman.model.device import choose_device
 from dragoman.model.transformer import Transformer
@@ -22,6 +23,7 @@ from dragoman.training.budget import Budget
 from dragoman.training.check import check_table
 from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.circumstances import Circumstances, going_on_under
+from dragoman.training.compilation import compile_layers
 from dragoman.training.corpora import File, list_corpora
 from dragoman.training.distributed import Processes, joined
 from dragoman.training.dropout_growth import DropoutGrowth
@@ -34,6 +36,7 @@ from dragoman.training.memory_probe import memory_advice, probe_memory
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
+from dragoman.training.precision import refuse_precision
 from dragoman.training.preparation import Prepared, open_same
 from dragoman.training.progress import ProgressBar
 from dragoman.training.recipe import choose_recipe
@@ -159,6 +162,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     threads = processes.threads(config.training.threads)
     if threads:
         torch.set_num_threads(threads)
+    refuse_precision(config.training.precision, request.device)
     prepared = _prepare_everywhere(request, config, earlier)
     started_from = None if request.start is None else request.start.fingerprint
     record = RunRecord(
@@ -172,7 +176,10 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         )
 
     torch.manual_seed(config.training.seed)
-    model = build_for(config, prepared.tokenizers).to(request.device)
+    model = build_for(config, prepared.tokenizers)
+    # The first process also validates, with the whole model.
+    if processes.first or not processes.shards(config.training.sharding):
+        model = model.to(request.device)
     if request.start is not None:
         request.start.give_weights(model)
     processes.seed(config.training.seed)
@@ -310,17 +317,18 @@ def _assemble(
             warn=progress.warn,
         )
     step = processes.tell(newest.step if newest is not None else None)
-    objective = processes.spread(Objective(model, settings))
+    learner = _learner(model, request, settings)
+    objective = processes.spread(Objective(learner, settings), settings.sharding)
     with memory_advice(settings, "the first trial"):
         progress.say(check_table(prepared, objective, source, config))
-    optimizer = Optimizer(model, settings)
+    optimizer = Optimizer(learner, settings)
     trainer = Trainer(
         model=model,
         objective=objective,
         processes=processes,
         optimizer=optimizer,
         schedule=Schedule(settings, config.model.d_model, request.budget.given),
-        dropout=DropoutGrowth(model, settings.dropout_growth),
+        dropout=DropoutGrowth(learner, settings.dropout_growth),
         settings=settings,
         budget=budget,
         steps_per_epoch=prepared.report.batches_per_epoch,
@@ -344,6 +352,18 @@ def _assemble(
         trainer.restore(newest)
         progress.say(f"going on after update {step:,}")
     return trainer
+
+
+def _learner(
+    model: Transformer, request: Request, settings: TrainingConfig
+) -> Transformer:
+    """Give what learns: the model itself, or a twin that is then cut into slices."""
+    learner = model
+    if request.processes.shards(settings.sharding):
+        learner = copy.deepcopy(model).to(request.device)
+    if settings.compile:
+        compile_layers(learner)
+    return learner
 
 
 def _say_how_to_go_on(trainer: Trainer, progress: ProgressBar) -> None:

@@ -13,6 +13,7 @@ from dragoman.data.sampler import epoch_batches
 from dragoman.evaluation.metrics import corpus_bleu
 from dragoman.model.transformer import Transformer
 from dragoman.model_folder import SavedModel
+from dragoman.training.compilation import uncompiled
 from dragoman.training.loss import translation_loss
 from dragoman.training.moving_average import MovingAverage
 from dragoman.training.preparation import Prepared
@@ -61,6 +62,7 @@ class Validator:
     sources: tuple[str, ...]
     references: tuple[str, ...]
     average: MovingAverage | None = None  # what is measured instead, if there is one
+    compiled: bool = False
 
     @classmethod
     def build(
@@ -92,13 +94,16 @@ class Validator:
             sources=tuple(prepared.valid_text("source")[:wanted]),
             references=tuple(prepared.valid_text("target")[:wanted]),
             average=average,
+            compiled=config.training.compile,
         )
 
     def __call__(self) -> Validation:
         """Measure loss on all pairs and greedy BLEU on the first sentences."""
         was_training = self.model.training
         self.model.eval()
-        with nullcontext() if self.average is None else self.average.in_place():
+        as_written = uncompiled() if self.compiled else nullcontext()
+        average = nullcontext() if self.average is None else self.average.in_place()
+        with as_written, average:
             result = self._measure()
         self.model.train(was_training)
         return result
