@@ -1,4 +1,4 @@
-"""Workers of a run on torchrun, killed without warning at moments that chance chooses.
+"""A run on torchrun whose workers are killed, or which is told to stop, by chance.
 
 The long form is behind `make faults`; what it gave is in benchmarks/faults.md.
 """
@@ -18,6 +18,10 @@ from typing import Any
 import pytest
 
 from dragoman import durable
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="looks for workers in /proc"
+)
 
 STEPS, SAVE_EVERY = 120, 5
 SETTINGS = {
@@ -105,25 +109,55 @@ def train(folder: Path, corpus: Any, kills: int, seed: int = 0) -> int:
     return done
 
 
-def _ended(launcher: subprocess.Popen[bytes]) -> bool:
+def _ended(launcher: subprocess.Popen[Any]) -> bool:
     return launcher.poll() is not None
 
 
-def _reached(launcher: subprocess.Popen[bytes], folder: Path, step: int) -> bool:
+def _reached(launcher: subprocess.Popen[Any], folder: Path, step: int) -> bool:
     at_work = _ended(launcher) or bool(workers(launcher.pid))
     return at_work and (_ended(launcher) or updates(folder) >= step)
 
 
-def _replaced(launcher: subprocess.Popen[bytes], victim: int) -> bool:
+def _replaced(launcher: subprocess.Popen[Any], victim: int) -> bool:
     return _ended(launcher) or victim not in workers(launcher.pid).values()
 
 
+@pytest.fixture(scope="module")
+def whole(corpus: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("workers") / "whole"
+    train(folder, corpus, kills=0)
+    return folder
+
+
+def same_weights(one: Path, other: Path) -> bool:
+    names = ("model.safetensors", f"checkpoints/step-{STEPS}/model.safetensors")
+    return all(durable.sha256(one / n) == durable.sha256(other / n) for n in names)
+
+
 @pytest.mark.faults
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
-def test_twenty_killed_workers_change_nothing(corpus: Any, tmp_path: Path) -> None:
-    train(tmp_path / "whole", corpus, kills=0)
-    killed = train(tmp_path / "killed", corpus, kills=20)
-    assert killed == 20
-    for name in ("model.safetensors", f"checkpoints/step-{STEPS}/model.safetensors"):
-        one, other = tmp_path / "whole" / name, tmp_path / "killed" / name
-        assert durable.sha256(one) == durable.sha256(other)
+def test_twenty_killed_workers_change_nothing(
+    whole: Path, corpus: Any, tmp_path: Path
+) -> None:
+    assert train(tmp_path / "m", corpus, kills=20) == 20
+    assert same_weights(tmp_path / "m", whole)
+
+
+@pytest.mark.faults
+def test_torchrun_told_to_stop_loses_no_update(
+    whole: Path, corpus: Any, tmp_path: Path
+) -> None:
+    folder, chance = tmp_path / "m", random.Random(1)
+    for number in range(1, 6):
+        with subprocess.Popen(
+            command(folder, corpus, 0), stderr=subprocess.PIPE, text=True
+        ) as launcher:
+            wait_for(partial(_reached, launcher, folder, number * STEPS // 7))
+            time.sleep(chance.random() * 0.5)
+            launcher.send_signal(signal.SIGTERM)
+            _, said = launcher.communicate(timeout=LIMIT)
+        saved = (folder / "checkpoints" / "LATEST").read_text().strip()
+        assert saved == f"step-{updates(folder)}", "every update was kept"
+        assert "stopped by SIGTERM and saved" in said
+    train(folder, corpus, kills=0)
+    assert same_weights(folder, whole)

@@ -7,6 +7,8 @@ so that every process makes the same update. The first one alone writes and spea
 
 import json
 import os
+import secrets
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,6 +19,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch._C._distributed_c10d import PrefixStore, Store
+from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
 from dragoman.errors import TrainingError
@@ -69,6 +73,8 @@ class Processes:
         """Share the cores out; torchrun itself would leave each process one."""
         if wanted or self.count == 1:
             return wanted
+        if not hasattr(os, "sched_getaffinity"):
+            return max(1, (os.cpu_count() or 1) // self.local_count)
         return max(1, len(os.sched_getaffinity(0)) // self.local_count)
 
     def seed(self, seed: int) -> None:
@@ -208,7 +214,11 @@ def joined(device: torch.device) -> Iterator[Processes]:
         return
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
     try:
-        dist.init_process_group(backend, timeout=SILENCE)
+        shared, rank, count = next(rendezvous("env://", timeout=SILENCE))
+        store = fresh_store(shared, rank, count)
+        dist.init_process_group(
+            backend, store=store, rank=rank, world_size=count, timeout=SILENCE
+        )
         patient = dist.new_group(backend="gloo", timeout=PATIENCE)
     except (RuntimeError, ValueError) as error:
         raise TrainingError(
@@ -217,7 +227,7 @@ def joined(device: torch.device) -> Iterator[Processes]:
         ) from error
     try:
         yield Processes(
-            rank=int(os.environ["RANK"]),
+            rank=rank,
             count=count,
             local_rank=int(os.environ.get("LOCAL_RANK", "0")),
             local_count=int(os.environ.get("LOCAL_WORLD_SIZE", "1")),
@@ -232,6 +242,37 @@ def joined(device: torch.device) -> Iterator[Processes]:
         ) from error
     finally:
         dist.destroy_process_group()
+
+
+def fresh_store(shared: Store, rank: int, count: int) -> Store:
+    """Give a part of the store in which processes find each other, new to all of them.
+
+    torchrun keeps one store through all restarts. There a process may take the address
+    of one that was killed for that of its successor, and wait for it in vain. So the
+    first chooses a name that was never used, and tells it to those who ask now.
+    """
+    own = secrets.token_hex(8)
+    if rank == 0:
+        _answer_all(shared, own, count)
+        return PrefixStore(own, shared)
+    shared.set(f"asks/{rank}", own)
+    chosen = shared.get(f"answer/{own}").decode()
+    shared.set(f"heard/{chosen}/{rank}", "")
+    return PrefixStore(chosen, shared)
+
+
+def _answer_all(shared: Store, name: str, count: int) -> None:
+    """Answer whoever asks, even those who are no more, until all have heard it."""
+    waiting, ends = set(range(1, count)), time.monotonic() + SILENCE.total_seconds()
+    while waiting:
+        if time.monotonic() > ends:
+            raise RuntimeError(f"process {min(waiting)} has not come")
+        for rank in sorted(waiting):
+            if shared.check([f"heard/{name}/{rank}"]):
+                waiting.remove(rank)
+            elif shared.check([f"asks/{rank}"]):
+                shared.set(f"answer/{shared.get(f'asks/{rank}').decode()}", name)
+        time.sleep(0.01)
 
 
 def _connection_lost(error: RuntimeError) -> bool:

@@ -26,9 +26,10 @@ def probe_memory(
     chance = own_states(batches[0].source.device)
     objective.train()
     try:
-        for batch in batches:
-            apart = accumulating(objective, last=False)  # nobody waits for this
-            with memory_advice(settings, _describe(batch)), apart:
+        for number, batch in enumerate(batches, 1):
+            # As in an update: the last part ends what sharded weights hold back.
+            held_back = accumulating(objective, last=number == len(batches))
+            with memory_advice(settings, _describe(batch)), held_back:
                 objective(batch).smoothed.backward()
     finally:
         for parameter in objective.parameters():
