@@ -32,6 +32,12 @@ def test_translate(studio: Open, seen: Inspection) -> None:
     assert number(page.locator("#node-score").inner_text()) == pytest.approx(
         pruned.score, abs=6e-5
     )
+    page.locator("#node-0").click()
+    page.keyboard.press("ArrowRight")
+    first_child = seen.beam.children[0][0]
+    expect(page.locator("#node-score")).to_have_text(
+        f"{first_child.score:.4f}".replace("-", "−")
+    )
     page.locator("#beam-step").fill("1")
     first = sum(node.step <= 1 for node in seen.beam.nodes)
     expect(page.locator(".tree .node")).to_have_count(first)
@@ -105,6 +111,8 @@ def test_heads(studio: Open, seen: Inspection) -> None:
     assert [number(text) for text in deltas] == pytest.approx(
         change.delta.tolist(), abs=6e-4
     )
+    again = python_of(page, "heads-cross")["profile"]
+    assert torch.equal(again.entropy["cross"], profile.entropy["cross"])
     page.get_by_role("button", name="validation text").click()
     page.get_by_role("button", name="Measure every head").click()
     expect(page.get_by_role("button", name="Run again")).to_be_visible(timeout=LONG)
@@ -136,6 +144,8 @@ def test_one_head(studio: Open, seen: Inspection) -> None:
     assert [number(text) for text in weights] == pytest.approx(
         changed.tolist(), abs=6e-5
     )
+    walk_again = python_of(page, "softmax")["walk"]
+    assert torch.equal(walk_again.weights, changed)
     page.get_by_label("without √dₖ").check()
     settled(page)
     assert "without" in page.url
@@ -184,6 +194,7 @@ def test_stream(studio: Open, seen: Inspection) -> None:
     assert number(row.nth(2).inner_text()) == pytest.approx(
         float(norm.variance[1]), abs=6e-5
     )
+    assert python_of(page, "lens")["inspection"].target_text == seen.target_text
     page.get_by_role("button", name="encoder", exact=True).click()
     expect(page.locator("#lens")).to_have_count(0)
 
@@ -215,7 +226,7 @@ def test_examples(studio: Open, seen: Inspection) -> None:
     values = [number(text) for text in scores]
     assert values == sorted(values)
     source = page.locator(".examples-table tbody td:nth-child(2)").first.inner_text()
-    page.get_by_role("button", name="in align").first.click()
+    page.get_by_label("Open sentence").first.select_option("align")
     settled(page)
     assert page.locator("#sentence").input_value() == source
     expect(page.locator("#alignment canvas")).to_be_visible()

@@ -77,11 +77,6 @@ class Jobs:
         except KeyError:
             raise StudioError(f"there is no job {number}: begin it again") from None
 
-    def cancel_all(self) -> None:
-        """Call everything off, as the studio closes."""
-        for job in list(self._jobs.values()):
-            job.called_off.set()
-
 
 def _run(job: Job, work: Work) -> None:
     try:

@@ -59,8 +59,6 @@ export const askNow = async (path, body) => (await post(path, body)).json();
 export const askTensor = (path, body) =>
   kept(path + JSON.stringify(body), async () => tensorOf(await post(path, body)));
 
-export function forget() { answers.clear(); }
-
 // What a page has: nothing asked yet, still waiting, an answer, or an error in a line.
 // While a new answer is on its way, the old one stays on show.
 function useQuestion(asking, path, body) {

@@ -28,6 +28,15 @@ export function BeamTree({ tree, step, onStep, chosen, onChoose }) {
   const ranks = Math.max(...tree.nodes.map((node) => node.rank));
   const [width, height] = [(steps + 1) * COLUMN + 10, TOP + ranks * ROW + 8];
   const node = tree.nodes[chosen] ?? tree.nodes[tree.best];
+  // One stop for the Tab key; from there, arrows go along the tree.
+  const reachable = node.step <= shownStep ? node : tree.nodes[0];
+  const onKeyDown = (event) => {
+    const next = neighbour(tree, reachable, event.key, shownStep);
+    if (next === null) return;
+    event.preventDefault();
+    onChoose(next.number);
+    requestAnimationFrame(() => document.getElementById(`node-${next.number}`)?.focus());
+  };
   return html`
     <div class="controls">
       <label for="beam-step">Replay</label>
@@ -38,15 +47,14 @@ export function BeamTree({ tree, step, onStep, chosen, onChoose }) {
     </div>
     <div class="scrolling" tabindex="0" role="region" aria-label="The search tree">
       <svg class="drawing tree" width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`}
-        style=${{ width: `${width}px`, height: `${height}px` }} role="group" aria-label="Beam search">
+        style=${{ width: `${width}px`, height: `${height}px` }} role="group" aria-label="Beam search: arrow keys move" onKeyDown=${onKeyDown}>
         ${Array.from({ length: steps + 1 }, (_, k) => html`
           <text class="faint" x=${8 + k * COLUMN} y="16">${k ? `step ${k}` : "start"}</text>`)}
         ${nodes.slice(1).map((one) => html`<${Edge} node=${one} parent=${tree.nodes[one.parent]} chosen=${look(one, best)} />`)}
         ${nodes.map((one) => html`
-          <g class=${`node ${look(one, best)}${one.number === node.number ? " chosen" : ""}`} role="button" tabindex="0"
+          <g class=${`node ${look(one, best)}${one.number === node.number ? " chosen" : ""}`} role="button" id=${`node-${one.number}`} tabindex=${one === reachable ? 0 : -1}
             aria-label=${`${shorten(readable(one.piece))} ${one.step ? fixed(one.score, 2) : ""}; ${readable(one.piece)}, step ${one.step}, rank ${one.rank}, ${one.fate}`}
-            onClick=${() => onChoose(one.number)}
-            onKeyDown=${(event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); onChoose(one.number); } }}>
+            onClick=${() => onChoose(one.number)}>
             <rect x=${x(one)} y=${y(one)} width=${BOX} height="20" rx="5" />
             <text x=${x(one) + 7} y=${y(one) + 14}>${shorten(readable(one.piece))}</text>
             <text class="faint" x=${x(one) + BOX - 6} y=${y(one) + 14} text-anchor="end">${one.step ? fixed(one.score, 2) : ""}</text>
@@ -54,6 +62,19 @@ export function BeamTree({ tree, step, onStep, chosen, onChoose }) {
       </svg>
     </div>
     <${NodeFacts} node=${node} tree=${tree} />`;
+}
+
+// Up and down go along a step, left to what a hypothesis continues, right to what follows.
+function neighbour(tree, node, key, shownStep) {
+  const beside = (by) => {
+    const other = tree.nodes[node.number + by];
+    return other && other.step === node.step ? other : null;
+  };
+  if (key === "ArrowUp") return beside(-1);
+  if (key === "ArrowDown") return beside(1);
+  if (key === "ArrowLeft") return node.parent === null ? null : tree.nodes[node.parent];
+  if (key !== "ArrowRight" || node.step >= shownStep) return null;
+  return tree.nodes.find((one) => one.parent === node.number) ?? null;
 }
 
 const shorten = (text) => ([...text].length > 8 ? `${[...text].slice(0, 7).join("")}…` : text);

@@ -1,6 +1,7 @@
 // The one selection that all pages share: two words, an attention, a layer, a head.
 import { clamp, computed, effect, readable, signal, untracked } from "./lib.js";
 import { ask } from "./api.js";
+import { run } from "./run.js";
 import { get, model, number, set, unit } from "./state.js";
 
 export const KINDS = {
@@ -22,6 +23,7 @@ export const aligning = signal({});
 const best = computed(() => (kind.value === "cross" ? aligning.value[model.value?.name] ?? null : null));
 effect(() => {
   const name = model.value?.name;
+  if (run.value.status === "loading") return; // first the sentence, then what takes longer
   if (!model.value?.layered || name in untracked(() => aligning.value)) return;
   const keep = (found) => { aligning.value = { ...untracked(() => aligning.value), [name]: found }; };
   ask("/api/best_head", { model: name }).then(keep, () => keep(null));

@@ -1,5 +1,5 @@
 // What stays while pages change: the model, the sentence, the selection, the changes.
-import { fixed, html, signed, useEffect, useState } from "./lib.js";
+import { fixed, html, signed, useEffect, useRef, useState } from "./lib.js";
 import { dark, nextTheme } from "./appearance.js";
 import { changes, get, go, link, model, models, page, set, unit } from "./state.js";
 import {
@@ -147,9 +147,21 @@ function Strip() {
     </div>`;
 }
 
+// How high the bar is, for what sticks below it.
+function useHeight(element) {
+  useEffect(() => {
+    const note = () => document.documentElement.style.setProperty("--bar", `${element.current.offsetHeight}px`);
+    const observer = new ResizeObserver(note);
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+}
+
 export function Bar() {
+  const element = useRef(null);
+  useHeight(element);
   return html`
-    <header class="bar">
+    <header class="bar" ref=${element}>
       <div class="top">
         <${Mark} /><${Models} /><${Sentence} /><${Share} />
         <button class="quiet" onClick=${nextTheme} aria-label=${dark.value ? "Light colours" : "Dark colours"}>${dark.value ? "☀" : "☾"}</button>

@@ -3,6 +3,7 @@ import { fixed, html } from "../lib.js";
 import { barsSvg } from "../export.js";
 import { Figure } from "../figure.js";
 import { JobControl, useJob } from "../jobs.js";
+import { PAGES } from "../pages.js";
 import { pythonOfModel, quote } from "../python.js";
 import { get, go, model, set } from "../state.js";
 import { Empty } from "../states.js";
@@ -47,11 +48,13 @@ export function Examples() {
           <thead><tr>${COLUMNS.map((one) => html`
             <th scope="col" class=${one.number ? "number" : ""} aria-sort=${by === one.id ? (down ? "descending" : "ascending") : undefined}>
               <button onClick=${() => set({ sort: one.id, down: by === one.id && !down ? "1" : "" })}>${one.name}${by === one.id ? (down ? " ↓" : " ↑") : ""}</button></th>`)}
-            <th scope="col">open</th></tr></thead>
+            <th scope="col"><span class="unseen">open</span></th></tr></thead>
           <tbody>${sorted.map((row) => html`<tr key=${row.number}>
             ${COLUMNS.map((one) => html`<td class=${one.number ? "number" : ""} title=${one.id === "warnings" ? row.warnings.join("; ") : undefined}>${one.show ? one.show(row[one.id]) : row[one.id]}</td>`)}
-            <td class="open">${["translate", "align", "heads"].map((page) => html`
-              <button class="quiet" aria-label=${`Open sentence ${row.number} in ${page}`} onClick=${() => go(page, { s: row.source, t: "", i: "", j: "", changes: "" })}>${page}</button>`)}</td>
+            <td><select value="" aria-label=${`Open sentence ${row.number} on a page`}
+              onChange=${(event) => go(event.target.value, { s: row.source, t: "", i: "", j: "", changes: "" })}>
+              <option value="" disabled>open in …</option>
+              ${PAGES.filter((page) => page.needsSentence).map((page) => html`<option value=${page.id}>${page.name}</option>`)}</select></td>
           </tr>`)}</tbody>
         </table></div>`}
     <//></div>`;

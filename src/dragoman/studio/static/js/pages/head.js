@@ -5,9 +5,7 @@ import { replaceChange, toggle } from "../changes.js";
 import { barsSvg } from "../export.js";
 import { Figure } from "../figure.js";
 import { python } from "../python.js";
-import {
-  KINDS, fromUnit, headName, kind, layer, oneHead, sourcePlace, targetPlace,
-} from "../selection.js";
+import { headName, kind, layer, oneHead, sourcePlace, targetPlace } from "../selection.js";
 import { changes, get, model, set } from "../state.js";
 import { readable } from "../lib.js";
 import { Answer } from "../states.js";
@@ -33,9 +31,18 @@ export function Head({ data }) {
   };
   const answer = useAnswer("/api/head", asked);
   return html`
+    <${Formula} />
     <${Switches} data=${data} at=${at} found=${answer.data} />
     <${Answer} of=${answer}>${(found) => found.weights.length === at.keys.pieces.length && html`
       <div class="panels"><${Walk} found=${found} at=${at} question=${data.question} /></div>`}<//>`;
+}
+
+function Formula() {
+  return html`
+    <math class="formula" display="block" aria-label="Attention of Q, K and V is softmax of Q K transposed over the root of d k, times V">
+      <mi>Attention</mi><mrow><mo>(</mo><mi>Q</mi><mo>,</mo><mi>K</mi><mo>,</mo><mi>V</mi><mo>)</mo></mrow><mo>=</mo><mi>softmax</mi>
+      <mrow><mo>(</mo><mfrac><mrow><mi>Q</mi><msup><mi>K</mi><mi>T</mi></msup></mrow><msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mfrac><mo>)</mo></mrow><mi>V</mi>
+    </math>`;
 }
 
 function Switches({ data, at, found }) {

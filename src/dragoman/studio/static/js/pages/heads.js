@@ -2,7 +2,7 @@
 import { fixed, html, readable, signed, useMemo } from "../lib.js";
 import { useAnswer, useTensor } from "../api.js";
 import { toggle } from "../changes.js";
-import { barsSvg, matrixSvg } from "../export.js";
+import { barsSvg } from "../export.js";
 import { Figure } from "../figure.js";
 import { JobControl, useJob } from "../jobs.js";
 import { pythonOfModel, python, quote } from "../python.js";

@@ -2,7 +2,6 @@
 import { clamp, fixed, html, percent, readable, useMemo } from "../lib.js";
 import { useAnswer } from "../api.js";
 import { Curves, curveExports } from "../curves.js";
-import { matrixSvg } from "../export.js";
 import { css, over, scale } from "../colour.js";
 import { dark } from "../appearance.js";
 import { Figure } from "../figure.js";
