@@ -108,6 +108,9 @@ def test_a_signal_to_one_stops_all_and_the_run_goes_on_exactly(
         assert end["signal"] == signal.SIGTERM
         assert end["steps"] == 7
     assert ends[0]["weights"] == ends[1]["weights"]
+    (alone,) = together(1, tmp_path / "m", steps=STEPS, settings=HARD)
+    assert "2 processes then, 1 now" in alone["error"]
+    assert "--allow-changed" in alone["error"]
     together(2, tmp_path / "m", steps=STEPS, settings=HARD)
     assert same_weights(tmp_path / "m", whole)
     assert len(losses(tmp_path / "m")) == STEPS
