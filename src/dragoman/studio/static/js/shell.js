@@ -175,8 +175,13 @@ export function Bar() {
 
 export function Navigation() {
   const here = PAGES.find((one) => one.id === page.value);
+  const element = useRef(null);
+  useEffect(() => { // on a phone the names are a strip: bring this one to its middle
+    const [strip, name] = [element.current, element.current.querySelector("[aria-current]")];
+    if (name) strip.scrollLeft = name.offsetLeft - (strip.clientWidth - name.offsetWidth) / 2;
+  }, [here]);
   return html`
-    <nav aria-label="Pages"><ul>
+    <nav aria-label="Pages" ref=${element}><ul>
       ${PAGES.map((one) => html`
         <li><a href=${link(one.id)} aria-current=${one === here ? "page" : undefined} onClick=${follow(one.id)}>${one.name}</a></li>`)}
     </ul></nav>`;
