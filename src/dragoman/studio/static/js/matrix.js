@@ -140,7 +140,9 @@ export function Matrix({
     ? [selected.row, selected.column] : null);
   const says = at && data ? `${rows[at[0]]} × ${columns[at[1]]}: ${fixed(data[at[0] * columns.length + at[1]], digits)}` : "";
   const every = (room_) => Math.max(1, Math.ceil(room_ / (cell || room_)));
-  const shownLabel = (k, chosen, room_) => k % every(room_) === 0 || k === chosen;
+  // Where names stand too close, only some are shown, and none over the chosen one.
+  const shownLabel = (k, chosen, room_) => k === chosen
+    || (k % every(room_) === 0 && (chosen === null || chosen === undefined || Math.abs(k - chosen) >= every(room_)));
   const table = useMemo(() => html`
     <${HiddenTable} data=${data} rows=${rows} columns=${columns} label=${label} digits=${digits} />`, [data]);
 

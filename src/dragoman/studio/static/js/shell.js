@@ -88,7 +88,7 @@ function Score({ data }) {
   return html`
     <span class="score" title="log-probability of the whole translation">log P${" "}
       <output id="log-probability">${fixed(data.log_probability)}</output>
-      ${data.given && html`<em>given, not searched for</em>`}</span>`;
+      ${data.given && html`<em>${" "}given, not searched for</em>`}</span>`;
 }
 
 function Selection({ data }) {

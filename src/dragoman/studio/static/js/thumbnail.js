@@ -1,10 +1,25 @@
 // One head's attention, small.
-import { html, useEffect, useRef } from "./lib.js";
+import { html, useEffect, useMemo, useRef } from "./lib.js";
 import { dark } from "./appearance.js";
 import { scale } from "./colour.js";
 import { get } from "./state.js";
 
-export function Thumbnail({ data, rows, columns }) {
+const LARGEST = 72; // cells; beyond this, each shows the largest of a few
+
+function pooled({ data, rows, columns }) {
+  const by = Math.ceil(Math.max(rows, columns) / LARGEST);
+  if (by === 1) return { data, rows, columns };
+  const small = { rows: Math.ceil(rows / by), columns: Math.ceil(columns / by) };
+  const most = new Float32Array(small.rows * small.columns);
+  for (let k = 0; k < rows * columns; k += 1) {
+    const at = Math.floor(Math.floor(k / columns) / by) * small.columns + Math.floor((k % columns) / by);
+    most[at] = Math.max(most[at], data[k]);
+  }
+  return { ...small, data: most };
+}
+
+export function Thumbnail(whole) {
+  const { data, rows, columns } = useMemo(() => pooled(whole), [whole.data]);
   const canvas = useRef(null);
   const rgb = scale(get("scale"), dark.value);
   useEffect(() => {

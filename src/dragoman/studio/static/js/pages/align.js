@@ -15,6 +15,7 @@ const MEASURES = [
   { id: "gradient", name: "gradient × input", says: "how steeply the prediction depends on the word's embedding" },
   { id: "erasure", name: "erase and remeasure", says: "how far the log-probability falls when nobody may look at the word" },
 ];
+const WARNED = 3; // warnings at once; the rest unfold
 const FIELDS = ["attention", "value_weighted", "gradient", "erasure"];
 
 export function Align({ data }) {
@@ -24,7 +25,7 @@ export function Align({ data }) {
   const others = useTensor("/api/attributions", measure > 0 ? asked : null);
   const answer = measure > 0 ? others : weights;
   return html`
-    ${data.concerns.length > 0 && html`<div class="warnings">${data.concerns.map((one) => html`<p class="warning">${one.message}</p>`)}</div>`}
+    <${Warnings} concerns=${data.concerns} />
     <div class="controls">
       <span class="switch" role="group" aria-label="Measure">${MEASURES.map((one, k) => html`
         <button aria-pressed=${k === measure} onClick=${() => set({ measure: k ? one.id : "" })}>${one.name}</button>`)}</span>
@@ -33,6 +34,17 @@ export function Align({ data }) {
     <${Answer} of=${answer}>${(found) => html`<${Views} data=${data} found=${found} measure=${measure} />`}<//>
     <${Agreement} data=${data} asked=${asked} />
     <p class="caption rule">${unit.value === "word" ? data.merge_rule : "Pieces as the model reads them; · marks a piece inside a word."}</p>`;
+}
+
+function Warnings({ concerns }) {
+  if (!concerns.length) return null;
+  const line = (one) => html`<p class="warning">${one.message}</p>`;
+  return html`
+    <div class="warnings">
+      ${concerns.slice(0, WARNED).map(line)}
+      ${concerns.length > WARNED && html`
+        <details class="warnings"><summary>${concerns.length - WARNED} more warnings</summary>${concerns.slice(WARNED).map(line)}</details>`}
+    </div>`;
 }
 
 function Which() {
