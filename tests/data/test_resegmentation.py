@@ -46,3 +46,15 @@ def test_single_spelling_changes_nothing() -> None:
     rows = Ragged.from_rows([[4, 5], [], [6]])
     new = identity.apply(rows, np.random.default_rng(1))
     assert split(new) == [[4, 5], [], [6]]
+
+
+@given(rows_of_ids, st.integers(0, 2**32), st.integers(5, 9))
+def test_no_row_grows_beyond_the_longest(
+    rows: list[list[int]], seed: int, longest: int
+) -> None:
+    free = split(TABLE.apply(Ragged.from_rows(rows), np.random.default_rng(seed)))
+    held = split(
+        TABLE.apply(Ragged.from_rows(rows), np.random.default_rng(seed), longest)
+    )
+    for row, new, kept in zip(rows, free, held, strict=True):
+        assert kept == (new if len(new) <= longest else row)

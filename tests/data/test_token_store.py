@@ -171,8 +171,33 @@ def test_store_of_another_format(store: TokenStore) -> None:
     assert "prepare anew" in one_line(error)
 
 
-def test_altered_tokens_are_noticed_when_read(store: TokenStore) -> None:
+def test_altered_tokens_are_noticed_when_read(
+    store: TokenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.data.token_store.BYTES_TO_CHECK", 1)
     path = store.folder / "source.tokens"
     path.write_bytes(b"\xff" * path.stat().st_size)
     with pytest.raises(CorpusError, match="unknown tokens"):
         TokenStore.open(store.folder).source(0)
+
+
+def test_a_lost_bit_in_any_file_is_noticed(tmp_path: Path, store: TokenStore) -> None:
+    for path in sorted((tmp_path / "store").iterdir()):
+        content = path.read_bytes()
+        if path.suffix == ".json" or not content:
+            continue
+        path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+        with pytest.raises(CorpusError, match="not what was written"):
+            TokenStore.open(tmp_path / "store")
+        path.write_bytes(content)
+    assert len(TokenStore.open(tmp_path / "store")) == len(store)
+
+
+def test_a_large_store_is_opened_without_reading_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "store", PAIRS)
+    path = tmp_path / "store" / "source.tokens"
+    path.write_bytes(b"\x01" + path.read_bytes()[1:])
+    monkeypatch.setattr("dragoman.data.token_store.BYTES_TO_CHECK", 1)
+    assert len(TokenStore.open(tmp_path / "store")) == len(PAIRS)

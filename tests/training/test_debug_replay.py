@@ -24,7 +24,7 @@ def batch(saved: SavedModel, prepared: Prepared) -> DebugBatch:
     parts, _ = next(source.read(Position(0, 0)))
     weights = {name: w.clone() for name, w in get_weights(saved.model).items()}
     chance = own_states(torch.device("cpu"))
-    return DebugBatch(12, 1, parts, weights, chance)
+    return DebugBatch(12, 0.5, 1, parts, weights, chance)
 
 
 def spoil(batch: DebugBatch, name: str, number: float) -> DebugBatch:
@@ -38,6 +38,7 @@ def test_what_is_written_is_what_is_read(batch: DebugBatch, tmp_path: Path) -> N
     batch.write(tmp_path / "b.safetensors")
     read = DebugBatch.read(tmp_path / "b.safetensors")
     assert (read.step, read.threads, len(read.parts)) == (12, 1, 2)
+    assert read.progress == 0.5
     for one, other in zip(read.parts, batch.parts, strict=True):
         assert torch.equal(one.source, other.source)
         assert torch.equal(one.target_in, other.target_in)

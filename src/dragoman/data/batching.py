@@ -82,8 +82,9 @@ def read_batch(
     sources, targets = store.sources(indices), store.targets(indices)
     if segmentations:
         random = np.random.default_rng(key)
-        sources = segmentations.source.apply(sources, random)
-        targets = segmentations.target.apply(targets, random)
+        longest = segmentations.longest
+        sources = segmentations.source.apply(sources, random, longest)
+        targets = segmentations.target.apply(targets, random, longest)
     return _batch(sources, targets)
 
 

@@ -28,14 +28,26 @@ class SegmentationTable:
         flat = Ragged.from_rows(rows)
         lengths = flat.lengths.astype(np.int64)
         starts = np.cumsum(lengths) - lengths
-        return cls(flat.tokens.astype(np.int32), starts, lengths, spellings)
+        # Last comes every token as it is, for rows that may not be spelled anew.
+        tokens = np.concatenate((flat.tokens, np.arange(len(segmentations))))
+        return cls(tokens.astype(np.int32), starts, lengths, spellings)
 
-    def apply(self, rows: Ragged, random: np.random.Generator) -> Ragged:
-        """Replace each token by one of its spellings, chosen at random."""
+    def apply(
+        self, rows: Ragged, random: np.random.Generator, longest: int | None = None
+    ) -> Ragged:
+        """Replace each token by one of its spellings, chosen at random.
+
+        A row that would grow beyond `longest` tokens stays as it is.
+        """
         choice = random.integers(self.spellings, size=len(rows.tokens))
         entry = rows.tokens.astype(np.int64) * self.spellings + choice
-        counts = self.lengths[entry]
-        tokens = self.tokens[positions(self.starts[entry], counts)]
+        starts, counts = self.starts[entry], self.lengths[entry]
+        if longest is not None:
+            too_long = _row_sums(counts, rows.lengths) > longest
+            kept = np.repeat(too_long, rows.lengths)
+            starts[kept] = self.lengths.sum() + rows.tokens[kept]
+            counts[kept] = 1
+        tokens = self.tokens[positions(starts, counts)]
         return Ragged(tokens, _row_sums(counts, rows.lengths))
 
 
@@ -45,6 +57,7 @@ class Resegmentation:
 
     source: SegmentationTable
     target: SegmentationTable
+    longest: int | None = None  # no sentence may grow beyond so many tokens
 
 
 def _row_sums(

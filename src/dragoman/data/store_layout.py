@@ -1,6 +1,8 @@
 """Which files make up a token store on disk, and what its description says."""
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -83,6 +85,13 @@ class Description:
         return isinstance(self.fingerprint, str) and all(
             type(number) is int and number >= 0 for number in numbers
         )
+
+
+def fingerprint(vocabulary_size: int, hashes: Mapping[str, str]) -> str:
+    """Give one SHA-256 for all files of a store, from the SHA-256 of each."""
+    lines = [f"{name} {hashes[name]}" for name in file_types(vocabulary_size)]
+    text = "\n".join([f"vocabulary {vocabulary_size}", *lines])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def damaged(folder: Path, what: str) -> CorpusError:

@@ -20,11 +20,16 @@ from dragoman.data.store_layout import (
     Description,
     damaged,
     file_types,
+    fingerprint,
 )
+
+# Reading this much takes a fraction of a second; larger stores are believed, so that
+# opening them stays instant.
+BYTES_TO_CHECK = 2**28
 
 
 class TokenStore:
-    """A prepared corpus; opening it reads nothing but its description."""
+    """A prepared corpus; opening a large one reads nothing but its description."""
 
     def __init__(
         self,
@@ -48,6 +53,8 @@ class TokenStore:
             name: _map(folder, name, types[name], count)
             for name, count in counts.items()
         }
+        if sum(array.nbytes for array in arrays.values()) <= BYTES_TO_CHECK:
+            _check_contents(folder, description)
         return cls(folder, description, arrays)
 
     def mixed(self, mixture: Mixture | None) -> Self:
@@ -114,6 +121,12 @@ class TokenStore:
         if tokens.size and tokens.max() >= self.vocabulary_size:
             raise damaged(self.folder, f"{side}.tokens has unknown tokens")
         return Ragged(tokens, lengths)
+
+
+def _check_contents(folder: Path, description: Description) -> None:
+    hashes = {name: durable.sha256(folder / name) for name in description.file_counts()}
+    if fingerprint(description.vocabulary_size, hashes) != description.fingerprint:
+        raise damaged(folder, "its contents are not what was written")
 
 
 def _map(folder: Path, name: str, kind: np.dtype[Any], count: int) -> NDArray[Any]:
@@ -217,6 +230,5 @@ class TokenStoreWriter:
 
     def _fingerprint(self) -> str:
         # Hashing file by file makes it independent of how the pairs were portioned.
-        lines = [f"{name} {sha.hexdigest()}" for name, sha in self._hashes.items()]
-        text = "\n".join([f"vocabulary {self._vocabulary_size}", *lines])
-        return hashlib.sha256(text.encode()).hexdigest()
+        hashes = {name: sha.hexdigest() for name, sha in self._hashes.items()}
+        return fingerprint(self._vocabulary_size, hashes)

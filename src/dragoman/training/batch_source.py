@@ -161,4 +161,7 @@ def subword_tables(tokenizers: TokenizerPair, config: Config) -> Resegmentation 
 
     source = table(tokenizers.source)
     target = source if tokenizers.shared else table(tokenizers.target)
-    return Resegmentation(source, target)
+    learned = config.model.positions == "learned"
+    # Learned positions have an end, and END needs one too.
+    longest = config.model.max_positions - 1 if learned else None
+    return Resegmentation(source, target, longest)

@@ -24,6 +24,7 @@ class DebugBatch:
     """The parts of an update, and the weights and the chance that it began with."""
 
     step: int
+    progress: float  # the share of the run's budget that was spent
     threads: int
     parts: Sequence[Batch]
     weights: Mapping[str, Tensor]
@@ -40,6 +41,7 @@ class DebugBatch:
         about = {
             "format": FORMAT,
             "step": self.step,
+            "progress": self.progress,
             "threads": self.threads,
             "parts": len(self.parts),
         }
@@ -61,6 +63,7 @@ class DebugBatch:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
             return cls(
                 step=about["step"],
+                progress=about["progress"],
                 threads=about["threads"],
                 parts=[
                     Batch(*(tensors[f"{number}.{side}"] for side in SIDES))

@@ -19,6 +19,7 @@ from dragoman.special_tokens import PAD
 from dragoman.text.tokenizer import Tokenizer
 from dragoman.text.tokenizer_pair import TokenizerPair
 from dragoman.training.debug_batch import DebugBatch
+from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.loss import translation_loss
 from dragoman.training.randomness import take_up
 from dragoman.training.run_record import read_record
@@ -88,6 +89,7 @@ def replay(folder: Path, file: Path) -> Replay:
             f"{file} was not kept by the run in {folder} ({error}): give the model "
             "folder that it lies in"
         ) from error
+    DropoutGrowth(model, config.training.dropout_growth).set(kept.progress)
     torch.set_num_threads(kept.threads)
     take_up(kept.random_state)
     finding = _Finding()

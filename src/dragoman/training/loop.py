@@ -213,7 +213,9 @@ class Trainer:
         state.skipped_in_a_row += 1
         self.collect()
         weights, threads = get_weights(self.model), self.circumstances.threads
-        kept = self.guard.keep(DebugBatch(step, threads, parts, weights, chance))
+        kept = self.guard.keep(
+            DebugBatch(step, self._progress(), threads, parts, weights, chance)
+        )
         what = "gradient" if math.isfinite(update.loss) else "loss"
         if self.guard.skips(state.skipped_in_a_row):
             self._warn(f"update {step:,} was skipped: its {what} is not finite; {kept}")

@@ -176,17 +176,19 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         )
 
     torch.manual_seed(config.training.seed)
-    model = build_for(config, prepared.tokenizers)
-    # The first process also validates, with the whole model.
-    if processes.first or not processes.shards(config.training.sharding):
-        model = model.to(request.device)
+    with memory_advice(config.training, "the model itself"):
+        model = build_for(config, prepared.tokenizers)
+        # The first process also validates, with the whole model.
+        if processes.first or not processes.shards(config.training.sharding):
+            model = model.to(request.device)
     if request.start is not None:
         request.start.give_weights(model)
     processes.seed(config.training.seed)
     with Interruption() as interruption:
-        trainer = _assemble(
-            request, config, budget, prepared, model, progress, interruption
-        )
+        with memory_advice(config.training, "the optimizer's state"):
+            trainer = _assemble(
+                request, config, budget, prepared, model, progress, interruption
+            )
         if processes.first:
             record.write(request.folder)
         try:
