@@ -133,4 +133,5 @@ def test_what_is_built_keeps_the_contract(config: Callable[..., ModelConfig]) ->
     state = model.start(model.encode(torch.tensor([[4, 3]])))
     logits, state = model.step(torch.tensor([2]), state)
     assert logits.shape == (1, 9)
-    assert state.reorder(torch.tensor([0, 0])).source_mask.shape[0] == 2
+    logits, _ = model.step(torch.tensor([4, 5]), state.reorder(torch.tensor([0, 0])))
+    assert logits.shape == (2, 9)

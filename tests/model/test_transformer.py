@@ -42,7 +42,7 @@ def test_the_whole_is_its_parts_in_the_papers_order(model: Transformer) -> None:
         memory.output, model.encoder(model.embed_source(SOURCE), memory.mask)
     )
     read = model.decoder.read_source(memory.output)
-    decoded, _ = model.decoder(model.embed_target(TARGET_IN), read, memory.mask)
+    decoded = model.decoder(model.embed_target(TARGET_IN), read, memory.mask)
     torch.testing.assert_close(model.features(SOURCE, TARGET_IN), decoded)
 
 

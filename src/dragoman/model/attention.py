@@ -6,6 +6,7 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.model.masks import causal_mask
+from dragoman.model.row_groups import RowGroups
 
 
 def attention_weights(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
@@ -107,6 +108,32 @@ class MultiHeadAttention(nn.Module):
         """Attend in each head, join the heads and mix them by W_O."""
         heads = self.attention(queries, keys, values, mask, causal)
         joined: Tensor = self.output(heads.transpose(1, 2).flatten(2))
+        return joined
+
+    def project_rows(
+        self, x: Tensor, groups: RowGroups
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Give queries, keys and values of single tokens (row, d_model), by groups."""
+        joint = groups.spread(self.projections(x))
+        queries, keys, values = joint.chunk(3, dim=-1)
+        return self._split(queries), self._split(keys), self._split(values)
+
+    def project_row_queries(self, x: Tensor, groups: RowGroups) -> Tensor:
+        """Give the queries alone of single tokens (row, d_model), by groups."""
+        return self._split(groups.spread(self._part(x, slice(0, self.inner))))
+
+    def attend_rows(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor,
+        groups: RowGroups,
+    ) -> Tensor:
+        """Do as `forward`, and give the rows (row, d_model) of the groups."""
+        heads = self.attention(queries, keys, values, mask, False)
+        rows = groups.collect(heads.transpose(1, 2).flatten(2))
+        joined: Tensor = self.output(rows)
         return joined
 
     def _part(self, x: Tensor, rows: slice) -> Tensor:

@@ -2,9 +2,9 @@
 
 `encode` reads the source once, `start` makes the decoder's state before the first
 token, `step` predicts the next token, and `state.reorder` follows the search when it
-keeps some rows and drops others. `forward` is the same computation for training, all
-positions at once; `features` is what it has before the output projection, so that a
-loss need not hold all logits.
+keeps some rows and drops others. `forward` is the same computation, all positions at
+once. That much is a `Predictor`, and all that a search needs. `features` is what
+`forward` has before the output projection, so that a loss need not hold all logits.
 """
 
 from typing import Generic, Protocol, Self, TypeVar
@@ -24,8 +24,8 @@ Memory = TypeVar("Memory")
 State = TypeVar("State", bound=DecoderState)
 
 
-class TranslationModel(Protocol, Generic[Memory, State]):
-    """A model that turns source tokens into target tokens.
+class Predictor(Protocol, Generic[Memory, State]):
+    """Whatever predicts target tokens from source tokens: what a search works with.
 
     `source` is (batch, source_length), padded with PAD and ended by END in each row;
     `target_in` is (batch, target_length), begun by BEGIN. Masks are the model's own
@@ -47,6 +47,10 @@ class TranslationModel(Protocol, Generic[Memory, State]):
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give logits (batch, target_length, vocabulary) for known targets."""
         ...
+
+
+class TranslationModel(Predictor[Memory, State], Protocol):
+    """A predictor that can be trained."""
 
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give the decoder's output (batch, target_length, d_model), unprojected."""

@@ -1,10 +1,10 @@
 """The blocks that encoder and decoder are stacked from (§3.1, §3.3)."""
 
-import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.model.attention import MultiHeadAttention
+from dragoman.model.decoder_cache import LayerPast
 from dragoman.model.dropout import Dropout
 
 
@@ -100,25 +100,37 @@ class DecoderLayer(nn.Module):
         x: Tensor,
         source: KeysValues,
         source_mask: Tensor,
-        past: KeysValues | None,
-    ) -> tuple[Tensor, KeysValues]:
-        """Read the target so far and the source; give output, and keys and values.
-
-        Without a `past`, x is a whole target and each position sees the earlier ones;
-        with it, x is the one newest position and sees everything that was kept.
-        """
+    ) -> Tensor:
+        """Read a whole target, each position the earlier ones only, and the source."""
         around = self.around_self_attention
         queries, keys, values = self.self_attention.project(around.before(x))
-        if past is not None:
-            keys = torch.cat((past[0], keys), dim=2)
-            values = torch.cat((past[1], values), dim=2)
-        attended = self.self_attention(queries, keys, values, causal=past is None)
-        x = around.after(x, attended)
+        x = around.after(x, self.self_attention(queries, keys, values, causal=True))
 
         around = self.around_cross_attention
         queries = self.cross_attention.project_queries(around.before(x))
         x = around.after(x, self.cross_attention(queries, *source, source_mask))
 
         around = self.around_feed_forward
-        x = around.after(x, self.feed_forward(around.before(x)))
-        return x, (keys, values)
+        return around.after(x, self.feed_forward(around.before(x)))
+
+    def step(
+        self, x: Tensor, source: KeysValues, source_mask: Tensor, target: LayerPast
+    ) -> Tensor:
+        """Read the newest token of each row (row, d_model): the same computation.
+
+        Source and target are kept by groups of rows; see `model.row_groups`.
+        """
+        around, groups = self.around_self_attention, target.groups
+        attention = self.self_attention
+        queries, keys, values = attention.project_rows(around.before(x), groups)
+        keys, values = target.write(keys, values)
+        attended = attention.attend_rows(queries, keys, values, target.mask, groups)
+        x = around.after(x, attended)
+
+        around, attention = self.around_cross_attention, self.cross_attention
+        queries = attention.project_row_queries(around.before(x), groups)
+        attended = attention.attend_rows(queries, *source, source_mask, groups)
+        x = around.after(x, attended)
+
+        around = self.around_feed_forward
+        return around.after(x, self.feed_forward(around.before(x)))

@@ -1,17 +1,21 @@
 """The Transformer: an encoder stack, a decoder stack and what joins them (§3)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
+import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.model.attention import JointLinear
+from dragoman.model.decoder_cache import DecoderCache, LayerPast
 from dragoman.model.embeddings import Embed, token_embedding
 from dragoman.model.layers import DecoderLayer, EncoderLayer, KeysValues
 from dragoman.model.masks import padding_mask
 from dragoman.model.positions import build_positions
+from dragoman.model.row_groups import RowGroups
 
 
 @dataclass(frozen=True)
@@ -22,30 +26,50 @@ class TransformerMemory:
     mask: Tensor  # (batch, 1, 1, source_length)
 
 
+# Moving keys and values costs more than a few sentences that nobody asks about.
+KEPT_WITHOUT_ROWS = 0.8
+
+
 @dataclass(frozen=True)
 class TransformerState:
-    """Keys and values, layer by layer: of the source, and of the target so far."""
+    """Keys and values of the source, once for each sentence, and of the target."""
 
+    groups: RowGroups
     source: tuple[KeysValues, ...]
     source_mask: Tensor
-    target: tuple[KeysValues, ...]
+    target: DecoderCache
 
     @property
     def length(self) -> int:
         """How many target tokens were read."""
-        return self.target[0][0].shape[2]
+        return self.target.length
 
     def reorder(self, indices: Tensor) -> Self:
         """Keep the rows named by `indices`, in that order; a row may be repeated."""
-        return type(self)(
-            source=_select(self.source, indices),
-            source_mask=self.source_mask.index_select(0, indices),
-            target=_select(self.target, indices),
+        groups = self.groups.groups.index_select(0, indices)
+        kept = replace(
+            self,
+            groups=RowGroups.of(groups, self.groups.num_groups),
+            target=self.target.select_rows(indices),
         )
+        present = groups.unique()
+        if len(present) > KEPT_WITHOUT_ROWS * self.groups.num_groups:
+            return kept
+        return kept.without_others(present)
 
-
-def _select(layers: tuple[KeysValues, ...], rows: Tensor) -> tuple[KeysValues, ...]:
-    return tuple((k.index_select(0, rows), v.index_select(0, rows)) for k, v in layers)
+    def without_others(self, present: Tensor) -> Self:
+        """Let go of the sentences that no row translates any more."""
+        numbers = torch.searchsorted(present, self.groups.groups)
+        return replace(
+            self,
+            groups=RowGroups.of(numbers, len(present)),
+            source=tuple(
+                (k.index_select(0, present), v.index_select(0, present))
+                for k, v in self.source
+            ),
+            source_mask=self.source_mask.index_select(0, present),
+            target=self.target.select_groups(present),
+        )
 
 
 class Encoder(nn.Module):
@@ -83,19 +107,27 @@ class Decoder(nn.Module):
         return tuple(read)
 
     def forward(
+        self, x: Tensor, source: tuple[KeysValues, ...], source_mask: Tensor
+    ) -> Tensor:
+        """Turn embedded target words into predictions of the next."""
+        for layer, read in zip(self.layers, source, strict=True):
+            x = layer(x, read, source_mask)
+        normed: Tensor = self.norm(x)
+        return normed
+
+    def step(
         self,
         x: Tensor,
         source: tuple[KeysValues, ...],
         source_mask: Tensor,
-        past: tuple[KeysValues, ...] | None = None,
-    ) -> tuple[Tensor, tuple[KeysValues, ...]]:
-        """Turn embedded target words into predictions of the next, and keep keys."""
-        kept = []
-        for number, layer in enumerate(self.layers):
-            layer_past = None if past is None else past[number]
-            x, keys_values = layer(x, source[number], source_mask, layer_past)
-            kept.append(keys_values)
-        return self.norm(x), tuple(kept)
+        past: Sequence[LayerPast],
+    ) -> Tensor:
+        """Turn the newest word of each row (row, d_model) into its prediction."""
+        for layer, read, target in zip(self.layers, source, past, strict=True):
+            assert isinstance(layer, DecoderLayer)
+            x = layer.step(x, read, source_mask, target)
+        normed: Tensor = self.norm(x)
+        return normed
 
 
 def last_norm(config: ModelConfig) -> nn.Module:
@@ -142,24 +174,30 @@ class Transformer(nn.Module):
     def start(self, memory: TransformerMemory) -> TransformerState:
         """Make the decoder's state before the first token."""
         source = self.decoder.read_source(memory.output)
-        nothing = tuple((k[:, :, :0], v[:, :, :0]) for k, v in source)
-        return TransformerState(source, memory.mask, nothing)
+        keys, _ = source[0]
+        return TransformerState(
+            groups=RowGroups.single(len(keys), keys.device),
+            source=source,
+            source_mask=memory.mask,
+            target=DecoderCache.empty(len(source), len(keys), keys.shape[1], keys),
+        )
 
+    @torch.no_grad()  # keys and values are written in place: nothing learns from steps
     def step(
         self, last_tokens: Tensor, state: TransformerState
     ) -> tuple[Tensor, TransformerState]:
         """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
-        x = self.embed_target(last_tokens[:, None], start=state.length)
-        x, target = self.decoder(x, state.source, state.source_mask, state.target)
-        logits = F.linear(x[:, 0], self.output_weight)
-        return logits, TransformerState(state.source, state.source_mask, target)
+        x = self.embed_target(last_tokens[:, None], start=state.length)[:, 0]
+        target = state.target.open(state.groups)
+        past = target.layers(state.groups)
+        x = self.decoder.step(x, state.source, state.source_mask, past)
+        return F.linear(x, self.output_weight), replace(state, target=target)
 
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give the decoder's output (batch, target_length, d_model), unprojected."""
         memory = self.encode(source)
         read = self.decoder.read_source(memory.output)
-        x, _ = self.decoder(self.embed_target(target_in), read, memory.mask)
-        decoded: Tensor = x
+        decoded: Tensor = self.decoder(self.embed_target(target_in), read, memory.mask)
         return decoded
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:

@@ -1,0 +1,105 @@
+"""The keys and values of the target so far, written once and never moved.
+
+All hypotheses of a sentence share its places: at each step each of them writes one, and
+a table says for each hypothesis which places are its own past. So when a search drops
+some hypotheses and doubles others, only that table changes.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from dragoman.model.row_groups import RowGroups
+
+FIRST_CAPACITY = 64
+
+
+class Buffer:
+    """Keys and values of all layers (2 × layer, group, head, place, d_head).
+
+    It grows by doubling. `filled` places are taken: who knows of fewer, being an older
+    state that is gone on from a second time, must write into a copy.
+    """
+
+    def __init__(self, places: Tensor, filled: int) -> None:
+        self.places = places
+        self.filled = filled
+
+    def ready(self, filled: int, more: int) -> "Buffer":
+        """Give a buffer that can be written at `filled`: this one, if nobody has."""
+        if filled == self.filled and filled + more <= self.places.shape[3]:
+            return self
+        capacity = self.places.shape[3]
+        while capacity < filled + more:
+            capacity *= 2
+        shape = (*self.places.shape[:3], capacity, self.places.shape[4])
+        places = self.places.new_zeros(shape)  # what is masked must not be nan
+        places[:, :, :, :filled] = self.places[:, :, :, :filled]
+        return Buffer(places, filled)
+
+
+@dataclass(frozen=True)
+class DecoderCache:
+    """What a decoder remembers of its target; `visible` (row, place) is the table."""
+
+    buffer: Buffer
+    visible: Tensor
+    length: int  # tokens in each row
+
+    @classmethod
+    def empty(
+        cls, num_layers: int, num_groups: int, num_heads: int, like: Tensor
+    ) -> Self:
+        """Nothing yet, of the width and kind of `like` (..., d_head)."""
+        shape = (2 * num_layers, num_groups, num_heads, FIRST_CAPACITY, like.shape[-1])
+        visible = torch.zeros((num_groups, 0), dtype=torch.bool, device=like.device)
+        return cls(Buffer(like.new_zeros(shape), 0), visible, 0)
+
+    def open(self, groups: RowGroups) -> Self:
+        """Make room for one more token in each row, which sees itself and its past."""
+        filled, width = self.visible.shape[1], groups.width
+        buffer = self.buffer.ready(filled, width)
+        buffer.filled = filled + width
+        own = groups.places % width
+        itself = torch.nn.functional.one_hot(own, width).bool()
+        visible = torch.cat([self.visible, itself], dim=1)
+        return type(self)(buffer, visible, self.length + 1)
+
+    def layers(self, groups: RowGroups) -> list["LayerPast"]:
+        """Give each layer its own part, and the mask that they share."""
+        # (row, place) -> (group, 1, place of the query, place)
+        mask = groups.spread(self.visible)[:, None]
+        places = self.buffer.places[:, :, :, : mask.shape[3]]
+        return [
+            LayerPast(places[layer], places[layer + 1], mask, groups)
+            for layer in range(0, len(places), 2)
+        ]
+
+    def select_rows(self, rows: Tensor) -> Self:
+        """Follow a search that keeps some rows and drops others."""
+        return replace(self, visible=self.visible.index_select(0, rows))
+
+    def select_groups(self, groups: Tensor) -> Self:
+        """Forget the other groups: the one time that keys and values are moved."""
+        filled = self.visible.shape[1]
+        places = self.buffer.places.index_select(1, groups)
+        return replace(self, buffer=Buffer(places, filled))
+
+
+@dataclass(frozen=True)
+class LayerPast:
+    """The keys and values of one layer, with room at the end for the newest token."""
+
+    keys: Tensor
+    values: Tensor
+    mask: Tensor
+    groups: RowGroups
+
+    def write(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Put the newest down, and give all there are."""
+        width = self.groups.width
+        self.keys[:, :, -width:] = keys
+        self.values[:, :, -width:] = values
+        return self.keys, self.values
