@@ -1,9 +1,15 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dragoman
+from dragoman.decoding.bayes_risk import expected_chrf
+from dragoman.decoding.repetition import most_repeats
 from dragoman.errors import ConfigError
+from dragoman.model_folder import load_model
+from dragoman.text.tokenizer import learn_tokenizer
+from dragoman.text.tokenizer_pair import TokenizerPair
 from dragoman.translator import Translator
 
 SENTENCES = [
@@ -82,3 +88,72 @@ def test_compatible_forms_are_translated_alike(translator: Translator) -> None:
     assert translator.translate("cafe\u0301  con leche") == translator.translate(
         "caf\u00e9 con leche"
     )
+
+
+def test_a_prefix_begins_the_translation_and_blanks_stay_blank(
+    translator: Translator,
+) -> None:
+    texts, prefixes = [SENTENCES[0], "", SENTENCES[2]], ["Hola", "Hola", ""]
+    found = translator.translate_nbest(texts, 1, prefixes=prefixes)
+    assert found[0][0].text.startswith("Hola")
+    assert found[1][0].text == ""
+    assert found[2][0].text == translator.translate(SENTENCES[2])
+
+
+def test_alternatives_come_likeliest_first_and_go_on(translator: Translator) -> None:
+    found = translator.alternatives(SENTENCES[0], "Buenos", 4)
+    chances = [one.log_probability for one in found]
+    assert chances == sorted(chances, reverse=True)
+    assert len({one.piece for one in found}) == 4
+    for one in found:
+        assert one.translation.text.startswith("Buenos")
+        if one.piece:
+            assert one.piece in one.translation.pieces
+
+
+def test_the_least_risky_sample_is_worth_most(translator: Translator) -> None:
+    options = replace(translator.options, method="bayes-risk", samples=6)
+    [best] = translator.translate_nbest([SENTENCES[2]], 3, options=options)
+    assert [one.score for one in best] == sorted(one.score for one in best)[::-1]
+    drawn = replace(translator.options, method="sampling")
+    [samples] = translator.translate_nbest([SENTENCES[2]], 6, options=drawn)
+    worth = expected_chrf([one.text for one in samples])
+    assert best[0].score == max(worth)
+    assert best[0].text == samples[worth.index(max(worth))].text
+
+
+def test_a_model_with_itself_translates_as_alone(model_folder: Path) -> None:
+    alone = dragoman.load(model_folder).translate(SENTENCES)
+    twice = dragoman.load(model_folder, together_with=[model_folder])
+    assert twice.translate(SENTENCES) == alone
+
+
+def test_models_of_different_vocabularies_do_not_predict_together(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    saved = load_model(model_folder)
+    settings = replace(saved.config.tokenizer, kind="characters")
+    other = learn_tokenizer(settings, SENTENCES, 300, seed=1)
+    stranger = replace(saved, tokenizers=TokenizerPair(other, other))
+    with pytest.raises(ConfigError) as caught:
+        Translator(saved, together_with=[stranger])
+    assert str(caught.value) == (
+        "models that predict together need one vocabulary, and the source vocabularies "
+        "of these differ: train them on the same prepared text"
+    )
+
+
+def test_loops_are_broken_unless_asked_for(translator: Translator) -> None:
+    texts = ["x y z " * 4, *SENTENCES]
+    free = replace(translator.options, max_repeats=0)
+    guarded = replace(translator.options, max_repeats=1)
+    loops = 0
+    for text, translation in zip(
+        texts, translator.translate(texts, options=guarded), strict=True
+    ):
+        source = translator.tokenizers.source.encode(text)
+        said = translator.tokenizers.target.encode(translation)
+        assert most_repeats(said) <= max(1, most_repeats(source))
+    for text in translator.translate(texts, options=free):
+        loops += most_repeats(translator.tokenizers.target.encode(text)) > 1
+    assert loops  # without the guard there were some

@@ -18,6 +18,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "model.norm": ("post", "pre"),
     "model.positions": ("sinusoidal", "learned", "none"),
     "tokenizer.kind": ("bpe", "unigram", "characters", "words", "wordpiece"),
+    "decoding.length_penalty_kind": ("paper", "none", "average"),
     "data.normalization": ("nfc", "nfkc", "none"),
     "training.optimizer": ("adam", "muon"),
     "training.schedule": ("paper", "linear", "cosine"),
@@ -192,8 +193,10 @@ class DecodingConfig:
     """How a translation is searched for (§6.1)."""
 
     beam_size: int
+    length_penalty_kind: str
     length_penalty: float
     max_extra_tokens: int
+    max_repeats: int
     batch_tokens: int
 
 

@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Self, overload
 
 from dragoman.config import Config
+from dragoman.decoding.bayes_risk import expected_chrf
 from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.options import SearchOptions
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
+from dragoman.model.ensemble import Ensemble
 from dragoman.model_folder import SavedModel, load_model
+from dragoman.special_tokens import END
 from dragoman.text.normalization import normalize
 from dragoman.text.tokenizer_pair import TokenizerPair
 
@@ -25,19 +30,38 @@ class Translation:
     piece_log_probabilities: tuple[float, ...]  # the end of the sentence comes last
 
 
-class Translator:
-    """Translates sentences with one model."""
+@dataclass(frozen=True)
+class Alternative:
+    """What could come next after a prefix, and the translation that it leads to."""
 
-    def __init__(self, saved: SavedModel, device: str = "auto") -> None:
+    piece: str
+    log_probability: float  # of this one piece
+    translation: Translation
+
+
+class Translator:
+    """Translates sentences with one model, or with several that predict together."""
+
+    def __init__(
+        self,
+        saved: SavedModel,
+        device: str = "auto",
+        together_with: Sequence[SavedModel] = (),
+    ) -> None:
         self.saved = saved
-        self.engine = PyTorchEngine(
-            saved.model, saved.config.decoding, choose_device(device)
-        )
+        model = predict_together(saved, together_with) if together_with else saved.model
+        self.engine = PyTorchEngine(model, saved.config.decoding, choose_device(device))
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto") -> Self:
-        """Load a translator from its model folder."""
-        return cls(load_model(Path(folder)), device)
+    def load(
+        cls,
+        folder: str | Path,
+        device: str = "auto",
+        together_with: Sequence[str | Path] = (),
+    ) -> Self:
+        """Load a translator from its model folder, and others to predict with it."""
+        others = [load_model(Path(other)) for other in together_with]
+        return cls(load_model(Path(folder)), device, others)
 
     @property
     def config(self) -> Config:
@@ -49,35 +73,133 @@ class Translator:
         """The tokenizers of both languages."""
         return self.saved.tokenizers
 
+    @property
+    def options(self) -> SearchOptions:
+        """How this model searches unless asked otherwise."""
+        return SearchOptions.of(self.config.decoding)
+
     @overload
     def translate(  # type: ignore[overload-overlap]
-        self, texts: str, *, beam_size: int | None = None
+        self,
+        texts: str,
+        *,
+        beam_size: int | None = None,
+        options: SearchOptions | None = None,
     ) -> str: ...
 
     @overload
     def translate(
-        self, texts: Sequence[str], *, beam_size: int | None = None
+        self,
+        texts: Sequence[str],
+        *,
+        beam_size: int | None = None,
+        options: SearchOptions | None = None,
     ) -> list[str]: ...
 
     def translate(
-        self, texts: str | Sequence[str], *, beam_size: int | None = None
+        self,
+        texts: str | Sequence[str],
+        *,
+        beam_size: int | None = None,
+        options: SearchOptions | None = None,
     ) -> str | list[str]:
-        """Translate one sentence, or each of several; blank ones stay blank."""
+        """Translate one sentence, or each of several; blank ones stay blank.
+
+        The options are `self.options`, or what `dataclasses.replace` makes of them.
+        """
         if isinstance(texts, str):
-            return self.translate([texts], beam_size=beam_size)[0]
-        return [best[0].text for best in self.translate_nbest(texts, 1, beam_size)]
+            return self.translate([texts], beam_size=beam_size, options=options)[0]
+        found = self.translate_nbest(texts, 1, beam_size, options)
+        return [best[0].text for best in found]
 
     def translate_nbest(
-        self, texts: Sequence[str], nbest: int, beam_size: int | None = None
+        self,
+        texts: Sequence[str],
+        nbest: int | None = None,
+        beam_size: int | None = None,
+        options: SearchOptions | None = None,
+        prefixes: Sequence[str] | None = None,
     ) -> list[list[Translation]]:
-        """Give the best `nbest` translations of each sentence, best first."""
+        """Give the best translations of each sentence, best first.
+
+        Each begins with its prefix, if there are prefixes.
+        """
+        options = options or self.options
+        options = replace(
+            options,
+            nbest=options.nbest if nbest is None else nbest,
+            beam_size=options.beam_size if beam_size is None else beam_size,
+        )
         parts = [self._parts(text) for text in texts]
         sources = [part for sentence in parts for part in sentence]
-        found = iter(self.engine.translate(sources, beam_size=beam_size, nbest=nbest))
+        begun = None if prefixes is None else self._begun(parts, prefixes)
+        found = iter(self.engine.translate(sources, options, begun))
         return [
-            _join([self._readable(next(found)) for _ in sentence], nbest)
+            _join([self._choose(next(found), options) for _ in sentence], options.nbest)
             for sentence in parts
         ]
+
+    def alternatives(
+        self,
+        text: str,
+        prefix: str = "",
+        count: int = 5,
+        options: SearchOptions | None = None,
+    ) -> list[Alternative]:
+        """Give what could come next after a prefix of the translation, likeliest first.
+
+        Each alternative comes with the best translation that goes on from it.
+        """
+        options = replace(options or self.options, nbest=1)
+        [source, *_] = self._parts(text) or [[]]
+        begun = self._encode_prefix(prefix)
+        after = self.engine.next_tokens(source, begun, count)
+        going_on = [(token, chance) for token, chance in after if token != END]
+        prefixes = [[*begun, token] for token, _ in going_on]
+        found = self.engine.translate([source] * len(prefixes), options, prefixes)
+        translations = {
+            token: self._readable(best)[0]
+            for (token, _), best in zip(going_on, found, strict=True)
+        }
+        said = self.tokenizers.target
+        ended = Translation(prefix, 0.0, 0.0, tuple(said.pieces(begun)), ())
+        return [
+            Alternative(
+                piece="" if token == END else said.pieces([token])[0],
+                log_probability=chance,
+                translation=translations.get(token, ended),
+            )
+            for token, chance in after
+        ]
+
+    def _choose(
+        self, hypotheses: Sequence[Hypothesis], options: SearchOptions
+    ) -> list[Translation]:
+        """Read what the search gave; of samples, choose those of the least risk."""
+        found = self._readable(hypotheses)
+        if options.method != "bayes-risk":
+            return found
+        worth = expected_chrf([translation.text for translation in found])
+        different = {
+            translation.text: replace(translation, score=score)
+            for translation, score in zip(found, worth, strict=True)
+        }
+        best = sorted(different.values(), key=lambda choice: -choice.score)
+        return (best + found)[: options.nbest]  # fewer may differ than were asked for
+
+    def _begun(
+        self, parts: Sequence[Sequence[list[int]]], prefixes: Sequence[str]
+    ) -> list[list[int]]:
+        """Encode the prefixes; the first part of each sentence begins with its own."""
+        begun: list[list[int]] = []
+        for sentence, prefix in zip(parts, prefixes, strict=True):
+            ids = self._encode_prefix(prefix)
+            begun += [ids, *[[] for _ in sentence[1:]]][: len(sentence)]
+        return begun
+
+    def _encode_prefix(self, prefix: str) -> list[int]:
+        form = normalize(prefix, self.config.data.normalization)
+        return self.tokenizers.target.encode(form)
 
     def _parts(self, text: str) -> list[list[int]]:
         """Encode a sentence; one past the trained length is worked off in parts."""
@@ -101,6 +223,21 @@ class Translator:
             )
             for hypothesis in hypotheses
         ]
+
+
+def predict_together(saved: SavedModel, others: Sequence[SavedModel]) -> Ensemble:
+    """Join models whose vocabularies are the same."""
+    first = saved.tokenizers
+    for other in others:
+        for side in ("source", "target"):
+            mine, its = getattr(first, side), getattr(other.tokenizers, side)
+            if mine.serialize() != its.serialize():
+                raise ConfigError(
+                    "models that predict together need one vocabulary, and the "
+                    f"{side} vocabularies of these differ: train them on the same "
+                    "prepared text"
+                )
+    return Ensemble([saved.model, *[other.model for other in others]])
 
 
 NOTHING = Translation("", 0.0, 0.0, (), ())

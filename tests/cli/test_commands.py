@@ -24,7 +24,8 @@ def dragoman(*arguments: object, stdin: str | None = None) -> Run:
 
 
 @pytest.mark.parametrize(
-    "command", ["train", "translate", "evaluate", "inspect", "plan", "data", "demo"]
+    "command",
+    ["train", "translate", "evaluate", "score", "inspect", "plan", "data", "demo"],
 )
 def test_every_command_has_help_with_examples(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -284,3 +285,73 @@ def test_ctrl_c_saves_and_says_how_to_go_on(corpus: Any, tmp_path: Path) -> None
     assert process.returncode == 130
     assert "run the same command again to go on" in errors
     assert list((tmp_path / "m" / "checkpoints").glob("step-*"))
+
+
+def test_scores_are_printed_or_used_to_part_a_corpus(
+    model_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "x.en", tmp_path / "x.es"
+    source.write_text("Good morning!\n\nThank you.\n", "utf-8")
+    target.write_text("Buenos días.\nHola.\nGracias.\n", "utf-8")
+    files = ["--source", str(source), "--target", str(target)]
+    assert main(["score", str(model_folder), *files]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [len(row) for row in rows] == [3, 3, 3]
+    assert rows[1] == ["-inf", "-inf", ""]
+    said = [float(value) for value in rows[0][2].split()]
+    assert float(rows[0][1]) == pytest.approx(sum(said), abs=0.01)
+    assert main(["score", str(model_folder), *files, "--json"]) == 0
+    objects = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["line"] for one in objects] == [1, 2, 3]
+    out = ["--filter", "0.5", "--output", str(tmp_path / "out")]
+    assert main(["score", str(model_folder), *files, *out]) == 0
+    assert "3 pairs: 2 kept in" in capsys.readouterr().out
+    assert (tmp_path / "out" / "aside" / "x.es").read_text("utf-8") == "Hola.\n"
+    assert len((tmp_path / "out" / "scores.tsv").read_text().splitlines()) == 3
+    assert main(["score", str(model_folder), *files, "--filter", "0.5"]) == 1
+    assert "--filter SHARE and --output DIR belong together" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "columns"),
+    [
+        (["--nbest", "3", "--groups", "2"], 3, 3),
+        (["--search", "sampling", "--top-p", "0.9", "--nbest", "2"], 2, 3),
+        (["--search", "bayes-risk", "--samples", "4"], 1, 1),
+        (["--prefix", "Hola", "--alternatives", "3"], 3, 4),
+        (["--length-penalty", "average", "--min-length", "3"], 1, 1),
+        (["--beam", "6", "--nbest", "6"], 6, 3),
+    ],
+)
+def test_a_search_can_be_asked_for(
+    model_folder: Path,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    options: list[str],
+    rows: int,
+    columns: int,
+) -> None:
+    assert main(["translate", str(model_folder), "Good morning!", *options]) == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    assert [len(line.split("\t")) for line in lines] == [columns] * rows
+
+
+def test_a_translation_as_an_object_has_the_chance_of_each_piece(
+    model_folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    arguments = ["Good morning!", "--json", "--with", str(model_folder)]
+    assert main(["translate", str(model_folder), *arguments]) == 0
+    found = json.loads(capfdbinary.readouterr().out)
+    assert found["line"] == 1
+    said = found["piece_log_probabilities"]
+    assert found["log_probability"] == pytest.approx(sum(said))
+    assert len(said) in (len(found["pieces"]), len(found["pieces"]) + 1)
+
+
+def test_what_no_search_can_do_is_refused_in_one_line(
+    model_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--beam", "4", "--groups", "3"]
+    assert main(["translate", str(model_folder), "Hi.", *asked]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("dragoman: a beam of 4 cannot be parted into 3 groups")
+    assert said.count("\n") == 1

@@ -1,21 +1,46 @@
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from dragoman.config import load_preset
 from dragoman.decoding.beam import beam_search
+from dragoman.decoding.close_calls import Judge
 from dragoman.decoding.greedy import greedy_search
-from dragoman.decoding.length_penalty import length_penalty
-from dragoman.errors import ConfigError
+from dragoman.decoding.length_penalty import LengthPenalty
+from dragoman.decoding.options import SearchOptions
 from dragoman.model.contract import TranslationModel
 from dragoman.model.transformer import Transformer
 from dragoman.special_tokens import BEGIN, END, PAD, UNKNOWN
 
 Model = TranslationModel[Any, Any]
+PENALTIES = [
+    LengthPenalty("paper", 0.0),
+    LengthPenalty("paper", 0.6),
+    LengthPenalty("paper", 2.0),
+    LengthPenalty("none", 0.6),
+    LengthPenalty("average", 0.6),
+]
 SENTENCES = [[4, 9, 5, 6, 7, 12, 15], [5], [6, 6, 8], [7, 4, 10, 9, 13], [11, 14]]
+
+
+def options(
+    beam_size: int, penalty: float | LengthPenalty, **changes: Any
+) -> SearchOptions:
+    """Give the options of a search, those of the base preset but for some."""
+    if not isinstance(penalty, LengthPenalty):
+        penalty = LengthPenalty("paper", penalty)
+    return replace(
+        SearchOptions.of(load_preset("base").decoding),
+        beam_size=beam_size,
+        length_penalty_kind=penalty.kind,
+        length_penalty=penalty.alpha,
+        **changes,
+    )
 
 
 def log_probabilities(
@@ -28,7 +53,11 @@ def log_probabilities(
 
 
 def plain_beam_search(
-    model: Model, source: Tensor, max_length: int, beam_size: int, alpha: float
+    model: Model,
+    source: Tensor,
+    max_length: int,
+    beam_size: int,
+    penalty: LengthPenalty,
 ) -> list[tuple[float, list[int]]]:
     """The same search written for one sentence with lists, never stopping early."""
     beam: list[tuple[float, list[int]]] = [(0.0, [])]
@@ -42,17 +71,18 @@ def plain_beam_search(
         ]
         grown.sort(key=lambda candidate: -candidate[0])
         best = grown[: beam_size - len(ended)]
-        penalty = length_penalty(length, alpha)
-        ended += [(total / penalty, path) for total, path in best if path[-1] == END]
+        ended += [
+            (total / penalty(length), path) for total, path in best if path[-1] == END
+        ]
         beam = [(total, path) for total, path in best if path[-1] != END]
-    cut = [(total / penalty, path) for total, path in beam]
+    cut = [(total / penalty(length), path) for total, path in beam]
     return sorted(ended, key=lambda candidate: -candidate[0]) + cut
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 @pytest.mark.parametrize("seed", range(4))
 def test_an_exhaustive_beam_finds_the_true_best_sequences(
-    recurrent: Callable[[int, int], Model], seed: int, alpha: float
+    recurrent: Callable[[int, int], Model], seed: int, penalty: LengthPenalty
 ) -> None:
     vocabulary, max_length = 6, 4
     model, source = recurrent(vocabulary, seed), torch.tensor([[4, 5, END]])
@@ -63,15 +93,13 @@ def test_an_exhaustive_beam_finds_the_true_best_sequences(
             path = [*tokens, END]
             logits = model.forward(source, torch.tensor([[BEGIN, *tokens]]))[0]
             chosen = logits.log_softmax(dim=1)[range(length + 1), path]
-            scores[tokens] = chosen.sum().item() / length_penalty(length + 1, alpha)
+            scores[tokens] = chosen.sum().item() / penalty(length + 1)
     expected = sorted(scores.items(), key=lambda entry: -entry[1])[:5]
     [found] = beam_search(
         model,
         source,
         torch.tensor([max_length]),
-        beam_size=vocabulary**max_length,
-        alpha=alpha,
-        nbest=5,
+        options(vocabulary**max_length, penalty, nbest=5),
     )
     assert [hypothesis.tokens for hypothesis in found] == [path for path, _ in expected]
     assert [hypothesis.score for hypothesis in found] == pytest.approx(
@@ -79,7 +107,7 @@ def test_an_exhaustive_beam_finds_the_true_best_sequences(
     )
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 @pytest.mark.parametrize(
     ("beam_size", "nbest"), [(1, 1), (2, 1), (4, 1), (5, 3), (6, 6)]
 )
@@ -88,7 +116,7 @@ def test_stopping_early_and_batching_lose_nothing(
     pad: Callable[..., Tensor],
     beam_size: int,
     nbest: int,
-    alpha: float,
+    penalty: LengthPenalty,
 ) -> None:
     sentences = [[4, 5, 6], [7], [5, 5, 8, 6], [8, 4]]
     lengths = [8, 5, 6, 1]
@@ -98,13 +126,11 @@ def test_stopping_early_and_batching_lose_nothing(
             model,
             pad(sentences),
             torch.tensor(lengths),
-            beam_size=beam_size,
-            alpha=alpha,
-            nbest=nbest,
+            options(beam_size, penalty, nbest=nbest),
         )
         for sentence, length, row in zip(sentences, lengths, found, strict=True):
             expected = plain_beam_search(
-                model, pad([sentence]), length, beam_size, alpha
+                model, pad([sentence]), length, beam_size, penalty
             )[:nbest]
             assert [
                 [*hypothesis.tokens, END]
@@ -122,8 +148,8 @@ def test_a_beam_of_one_is_greedy_search(
     trained: Transformer, pad: Callable[..., Tensor], alpha: float
 ) -> None:
     source, lengths = pad(SENTENCES), torch.tensor([12, 9, 11, 3, 12])
-    beam = beam_search(trained, source, lengths, beam_size=1, alpha=alpha)
-    greedy = greedy_search(trained, source, lengths, alpha=alpha)
+    beam = beam_search(trained, source, lengths, options(1, alpha))
+    greedy = greedy_search(trained, source, lengths, LengthPenalty("paper", alpha))
     assert beam == [[hypothesis] for hypothesis in greedy]
 
 
@@ -132,10 +158,10 @@ def test_padding_and_batch_mates_change_nothing(
     trained: Transformer, pad: Callable[..., Tensor], beam_size: int, nbest: int
 ) -> None:
     lengths = torch.tensor([12, 9, 11, 3, 12])
-    settings: dict[str, Any] = {"beam_size": beam_size, "alpha": 0.6, "nbest": nbest}
-    together = beam_search(trained, pad(SENTENCES, extra=3), lengths, **settings)
+    settings = options(beam_size, 0.6, nbest=nbest)
+    together = beam_search(trained, pad(SENTENCES, extra=3), lengths, settings)
     for sentence, length, found in zip(SENTENCES, lengths, together, strict=True):
-        [alone] = beam_search(trained, pad([sentence]), length[None], **settings)
+        [alone] = beam_search(trained, pad([sentence]), length[None], settings)
         assert [a.tokens for a in alone] == [f.tokens for f in found]
         assert [a.finished for a in alone] == [f.finished for f in found]
         assert [a.score for a in alone] == pytest.approx([f.score for f in found])
@@ -145,7 +171,7 @@ def test_the_n_best_differ_and_come_best_first(
     trained: Transformer, pad: Callable[..., Tensor]
 ) -> None:
     found = beam_search(
-        trained, pad(SENTENCES), torch.tensor([20] * 5), beam_size=6, alpha=0.6, nbest=6
+        trained, pad(SENTENCES), torch.tensor([20] * 5), options(6, 0.6, nbest=6)
     )
     for row in found:
         assert (
@@ -159,9 +185,9 @@ def test_the_best_of_many_is_the_best_of_one(
     trained: Transformer, pad: Callable[..., Tensor]
 ) -> None:
     source, lengths = pad(SENTENCES), torch.tensor([20] * 5)
-    many = beam_search(trained, source, lengths, beam_size=6, alpha=0.6, nbest=6)
+    many = beam_search(trained, source, lengths, options(6, 0.6, nbest=6))
     for nbest in range(1, 6):
-        few = beam_search(trained, source, lengths, beam_size=6, alpha=0.6, nbest=nbest)
+        few = beam_search(trained, source, lengths, options(6, 0.6, nbest=nbest))
         assert [[h.tokens for h in row] for row in few] == [
             [h.tokens for h in row[:nbest]] for row in many
         ]
@@ -171,9 +197,7 @@ def test_token_log_probabilities_are_those_of_the_model(
     trained: Transformer, pad: Callable[..., Tensor]
 ) -> None:
     source = pad([SENTENCES[3]])
-    [found] = beam_search(
-        trained, source, torch.tensor([12]), beam_size=4, alpha=0.6, nbest=4
-    )
+    [found] = beam_search(trained, source, torch.tensor([12]), options(4, 0.6, nbest=4))
     for hypothesis in found:
         said = [*hypothesis.tokens, END] if hypothesis.finished else hypothesis.tokens
         logits = trained(source, torch.tensor([[BEGIN, *said[:-1]]]))[0]
@@ -191,7 +215,7 @@ def test_a_hypothesis_that_ended_comes_before_one_that_was_cut(
 ) -> None:
     model = constant(torch.tensor([0.0, 0.0, 0.0, 5.0, 9.0]))
     [found] = beam_search(
-        model, torch.tensor([[END]]), torch.tensor([3]), beam_size=3, alpha=0.0, nbest=3
+        model, torch.tensor([[END]]), torch.tensor([3]), options(3, 0.0, nbest=3)
     )
     assert [(h.tokens, h.finished) for h in found] == [
         ((), True),
@@ -208,9 +232,7 @@ def test_never_says_padding_or_begin(constant: Callable[[Tensor], Any]) -> None:
         constant(logits),
         torch.tensor([[END]]),
         torch.tensor([3]),
-        beam_size=40,
-        alpha=0.0,
-        nbest=40,
+        options(40, 0.0, nbest=40),
     )
     assert {token for h in found for token in h.tokens} == {UNKNOWN, 4, 5}
 
@@ -224,9 +246,7 @@ def test_of_equal_hypotheses_the_lower_tokens_win(
         constant(logits),
         torch.tensor([[END]]),
         torch.tensor([2]),
-        beam_size=4,
-        alpha=0.0,
-        nbest=4,
+        options(4, 0.0, nbest=4),
     )
     assert [h.tokens for h in found] == [(1, 1), (1, 4), (1, 5), (1, 6)]
 
@@ -236,7 +256,7 @@ def test_the_model_works_only_on_hypotheses_that_may_still_grow(
 ) -> None:
     model = constant(torch.tensor([0.0, 0.0, 0.0, 9.0, 5.0]))
     found = beam_search(
-        model, torch.tensor([[END]] * 3), torch.tensor([9] * 3), beam_size=2, alpha=0.0
+        model, torch.tensor([[END]] * 3), torch.tensor([9] * 3), options(2, 0.0)
     )
     assert [row[0].tokens for row in found] == [()] * 3
     assert model.rows_seen == [3]
@@ -244,9 +264,7 @@ def test_the_model_works_only_on_hypotheses_that_may_still_grow(
         model,
         torch.tensor([[END]] * 3),
         torch.tensor([9] * 3),
-        beam_size=3,
-        alpha=0.0,
-        nbest=3,
+        options(3, 0.0, nbest=3),
     )
     assert model.rows_seen[1] == 3
     assert all(rows <= 6 for rows in model.rows_seen[2:])
@@ -257,51 +275,51 @@ def test_a_model_of_nothing_but_nan_still_comes_to_an_end(
 ) -> None:
     model = constant(torch.full((50,), torch.nan))
     source, lengths = torch.tensor([[END]] * 2), torch.tensor([4, 6])
-    found = beam_search(model, source, lengths, beam_size=3, alpha=0.6)
+    found = beam_search(model, source, lengths, options(3, 0.6))
     assert [len(row) for row in found] == [1, 1]
-    assert len(greedy_search(model, source, lengths)) == 2
+    assert len(greedy_search(model, source, lengths, LengthPenalty("none", 0.0))) == 2
 
 
-@pytest.mark.parametrize(
-    ("beam_size", "alpha", "nbest", "message"),
-    [
-        (0, 0.6, 1, "a beam of 0 searches nothing: choose at least 1"),
-        (
-            4,
-            0.6,
-            5,
-            "a beam of 4 cannot give the 5 best translations: choose 1 to 4 of them, "
-            "or a wider beam",
-        ),
-        (
-            4,
-            0.6,
-            0,
-            "a beam of 4 cannot give the 0 best translations: choose 1 to 4 of them, "
-            "or a wider beam",
-        ),
-        (
-            4,
-            -0.5,
-            1,
-            "a length penalty of -0.5 is not allowed: choose 0 (none) or more",
-        ),
-    ],
-)
-def test_impossible_settings_are_refused(
+class RoundedModel:
+    """Its last digits depend on how many rows it is given, as those of a kernel do."""
+
+    def __init__(self, model: Model, size: float) -> None:
+        self.model, self.size = model, size
+        self.encode, self.start = model.encode, model.start
+        self.forward = model.forward
+
+    def step(self, last_tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        logits, state = self.model.step(last_tokens, state)
+        random = torch.Generator().manual_seed(len(last_tokens))
+        noise = torch.randn(logits.shape, generator=random, dtype=logits.dtype)
+        return logits + self.size * noise, state
+
+
+@pytest.mark.parametrize(("beam_size", "nbest"), [(1, 1), (3, 1), (4, 4)])
+def test_a_judge_settles_what_rounding_would_decide(
     recurrent: Callable[[int, int], Model],
+    pad: Callable[..., Tensor],
     beam_size: int,
-    alpha: float,
     nbest: int,
-    message: str,
 ) -> None:
-    with pytest.raises(ConfigError) as caught:
-        beam_search(
-            recurrent(6, 0),
-            torch.tensor([[4, END]]),
-            torch.tensor([3]),
-            beam_size=beam_size,
-            alpha=alpha,
-            nbest=nbest,
-        )
-    assert str(caught.value) == message
+    settings = options(beam_size, 0.6, nbest=nbest)
+    changed = 0
+    torch.manual_seed(1)
+    for seed in range(20):
+        exact = recurrent(9, seed)
+        exact.output_weight[4:] = exact.output_weight[4]
+        shades = 5e-5 * torch.randn(5, 8, dtype=torch.float64)
+        exact.output_weight[4:] += shades
+        source = pad([[4, 5, 6], [7], [5, 5, 8, 6]])
+        lengths = torch.tensor([6, 5, 6])
+        rounded = RoundedModel(exact, 2e-5)
+
+        def tokens(model: Any, judge: Judge | None) -> list[list[tuple[int, ...]]]:
+            found = beam_search(model, source, lengths, settings, (), judge)  # noqa: B023
+            return [[h.tokens for h in row] for row in found]
+
+        expected = tokens(exact, None)
+        judge = Judge(lambda model=exact: model, source)  # type: ignore[misc]
+        assert tokens(rounded, judge) == expected
+        changed += tokens(rounded, None) != expected
+    assert changed  # without the judge it would not have been so

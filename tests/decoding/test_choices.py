@@ -1,8 +1,16 @@
 import pytest
 import torch
+from torch import Tensor
 
-from dragoman.decoding.choices import likeliest_tokens
+from dragoman.decoding import choices as module
+from dragoman.decoding.choices import Choices, next_log_probabilities
+from dragoman.decoding.rules import Live
 from dragoman.special_tokens import BEGIN, PAD, UNKNOWN
+
+
+def likeliest_tokens(logits: Tensor, count: int) -> Choices:
+    live = Live.first(len(logits))
+    return module.likeliest_tokens(next_log_probabilities(logits), count, (), live)
 
 
 def test_gives_the_models_own_probabilities_best_first() -> None:

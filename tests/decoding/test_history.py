@@ -2,8 +2,10 @@ import pytest
 import torch
 
 from dragoman.decoding.history import NOWHERE, History
-from dragoman.decoding.length_penalty import length_penalty
+from dragoman.decoding.length_penalty import LengthPenalty
 from dragoman.special_tokens import END
+
+PENALTY = LengthPenalty("paper", 0.6)
 
 
 def test_follows_each_leaf_back_to_the_beginning() -> None:
@@ -15,7 +17,7 @@ def test_follows_each_leaf_back_to_the_beginning() -> None:
         torch.tensor([7, END, 8]), torch.tensor([-4.0, -8.0, -16.0]), first[[1, 0, 0]]
     )
     [[branch], [end, other], []] = history.read(
-        [[int(second[0])], [int(second[1]), int(second[2])], []], alpha=0.6
+        [[int(second[0])], [int(second[1]), int(second[2])], []], PENALTY
     )
     assert (branch.tokens, branch.finished) == ((6, 7), False)
     assert (end.tokens, end.finished) == ((5,), True)
@@ -23,7 +25,7 @@ def test_follows_each_leaf_back_to_the_beginning() -> None:
     assert branch.token_log_probabilities == (-2.0, -4.0)
     assert end.token_log_probabilities == (-1.0, -8.0)
     assert end.log_probability == -9.0
-    assert end.score == pytest.approx(-9.0 / length_penalty(2, 0.6))
+    assert end.score == pytest.approx(-9.0 / PENALTY(2))
 
 
 def test_numbers_keep_the_shape_of_the_step() -> None:

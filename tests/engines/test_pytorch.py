@@ -1,15 +1,15 @@
 import dataclasses
 import random
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from dragoman.config import DecodingConfig, load_preset
+from dragoman.decoding.options import SearchOptions
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.errors import ConfigError
 from dragoman.model.build import build_model
 from dragoman.special_tokens import END, PAD
 
@@ -65,6 +65,10 @@ class Echo(nn.Module):
         raise NotImplementedError
 
 
+def options(**changes: Any) -> SearchOptions:
+    return dataclasses.replace(SearchOptions.of(SETTINGS), **changes)
+
+
 def sentences(count: int) -> list[list[int]]:
     rng = random.Random(7)
     return [
@@ -83,7 +87,7 @@ def test_translations_come_in_the_order_of_the_sources(
 ) -> None:
     engine = PyTorchEngine(Echo(), with_budget(batch_tokens))
     sources = sentences(40)
-    found = engine.translate(sources, beam_size=beam_size)
+    found = engine.translate(sources, options(beam_size=beam_size))
     assert [list(best.tokens) for [best] in found] == sources
     assert all(best.finished for [best] in found)
 
@@ -92,7 +96,7 @@ def test_translations_come_in_the_order_of_the_sources(
 def test_batches_keep_to_the_budget_and_waste_little(beam_size: int) -> None:
     model = Echo()
     PyTorchEngine(model, with_budget(120)).translate(
-        [*sentences(40), [5] * 300], beam_size=beam_size
+        [*sentences(40), [5] * 300], options(beam_size=beam_size)
     )
     assert sum(rows for rows, _ in model.batches) == 41
     assert model.batches[0] == (1, 301)
@@ -110,12 +114,10 @@ def test_the_batch_budget_changes_no_translation(
         {"model.d_model": 16, "model.d_ff": 32, "model.num_encoder_layers": 1}
     )
     model = build_model(config.model, VOCABULARY).to(dtype)
-    settings = dataclasses.replace(SETTINGS, max_extra_tokens=5, beam_size=beam_size)
     sources = sentences(12)
+    asked = options(max_extra_tokens=5, beam_size=beam_size, nbest=beam_size)
     [one_by_one, some, all_at_once] = [
-        PyTorchEngine(
-            model, dataclasses.replace(settings, batch_tokens=batch_tokens)
-        ).translate(sources, nbest=beam_size)
+        PyTorchEngine(model, with_budget(batch_tokens)).translate(sources, asked)
         for batch_tokens in (1, 100, 10_000)
     ]
     tokens = [[h.tokens for h in row] for row in one_by_one]
@@ -124,9 +126,9 @@ def test_the_batch_budget_changes_no_translation(
 
 
 def test_output_is_at_most_so_much_longer_than_input() -> None:
-    settings = dataclasses.replace(SETTINGS, max_extra_tokens=7)
-    engine = PyTorchEngine(Echo(), settings)
-    found = engine.translate([[29], [5, 29], []], beam_size=1)
+    engine = PyTorchEngine(Echo(), SETTINGS)
+    asked = options(max_extra_tokens=7, beam_size=1)
+    found = engine.translate([[29], [5, 29], []], asked)
     assert [len(best.tokens) for [best] in found] == [8, 9, 0]
     assert [best.finished for [best] in found] == [False, False, True]
 
@@ -134,13 +136,29 @@ def test_output_is_at_most_so_much_longer_than_input() -> None:
 def test_what_is_not_given_is_as_in_the_settings() -> None:
     settings = dataclasses.replace(SETTINGS, beam_size=3, length_penalty=2.0)
     engine, sources = PyTorchEngine(Echo(), settings), sentences(3)
-    assert engine.translate(sources, nbest=3) == engine.translate(
-        sources, nbest=3, beam_size=3, length_penalty=2.0
-    )
-    [[hypothesis]] = engine.translate([[5, 6]], length_penalty=0.0)
+    asked = options(beam_size=3, length_penalty=2.0)
+    assert engine.translate(sources) == engine.translate(sources, asked)
+    [[hypothesis]] = engine.translate([[5, 6]], options(length_penalty=0.0))
     assert hypothesis.score == hypothesis.log_probability
-    [[hypothesis]] = engine.translate([[5, 6]], beam_size=1)
+    [[hypothesis]] = engine.translate([[5, 6]], options(beam_size=1))
     assert hypothesis.score > hypothesis.log_probability
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_lengths_prefixes_and_runs_are_kept_to(beam_size: int) -> None:
+    engine = PyTorchEngine(Echo(), SETTINGS)
+    sources = [[5, 6, 7, 6, 7], [8], [9, 9]]
+
+    def said(prefixes: list[list[int]] | None = None, **asked: Any) -> list[list[int]]:
+        found = engine.translate(
+            sources, options(beam_size=beam_size, **asked), prefixes
+        )
+        return [list(best.tokens) for [best] in found]
+
+    assert all(len(tokens) <= 2 for tokens in said(max_length=2))
+    assert all(len(tokens) >= 4 for tokens in said(min_length=4))
+    assert said([[10, 11], [], [12]]) == [[10, 11, 7, 6, 7], [8], [12, 9]]
+    assert all(len(set(tokens)) == len(tokens) for tokens in said(no_repeat_ngram=1))
 
 
 def test_nothing_in_gives_nothing_out() -> None:
@@ -153,14 +171,3 @@ def test_dropout_is_off_and_the_mode_is_given_back(training: bool) -> None:
     PyTorchEngine(model, SETTINGS).translate([[5]])
     assert model.was_training == {False}
     assert model.training is training
-
-
-@pytest.mark.parametrize("beam_size", [1, 4])
-def test_more_translations_than_the_beam_is_wide_are_refused(beam_size: int) -> None:
-    with pytest.raises(ConfigError, match="choose 1 to"):
-        PyTorchEngine(Echo(), SETTINGS).translate([], beam_size=beam_size, nbest=5)
-
-
-def test_a_beam_of_nothing_is_refused() -> None:
-    with pytest.raises(ConfigError, match="a beam of 0 searches nothing"):
-        PyTorchEngine(Echo(), SETTINGS).translate([[5]], beam_size=0)

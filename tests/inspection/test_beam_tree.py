@@ -1,6 +1,9 @@
+import functools
+from dataclasses import replace
+
 import pytest
 
-from dragoman.decoding.length_penalty import length_penalty
+from dragoman.decoding.options import SearchOptions
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.inspection.beam_tree import (
     BELOW,
@@ -42,7 +45,10 @@ def test_so_it_does_with_every_kind_of_model(translator: Translator) -> None:
 def assert_equals_the_engine(model: Translator, sentence: str, beam_size: int) -> None:
     engine = PyTorchEngine(model.saved.model, model.config.decoding)
     ids = model.tokenizers.source.encode(sentence)
-    [[expected]] = engine.translate([ids], beam_size=beam_size)
+    options = replace(
+        SearchOptions.of(engine.settings), beam_size=beam_size, max_repeats=0
+    )
+    [[expected]] = engine.translate([ids], options)
     tree = record(model, sentence, beam_size)
     assert tree.result == expected
     path = tree.best_path
@@ -50,10 +56,12 @@ def assert_equals_the_engine(model: Translator, sentence: str, beam_size: int) -
     assert tokens == (*expected.tokens, END)[: len(tokens)]
     last = tree.nodes[tree.best]
     assert last.fate == (FINISHED if expected.finished else CUT)
-    assert last.log_probability == expected.log_probability
-    assert last.score == expected.score
+    # Where it was close, the search has weighed once more in double precision.
+    nearly = functools.partial(pytest.approx, abs=1e-4)
+    assert last.log_probability == nearly(expected.log_probability)
+    assert last.score == nearly(expected.score)
     token_log_probabilities = tuple(node.token_log_probability for node in path)
-    assert token_log_probabilities == expected.token_log_probabilities
+    assert token_log_probabilities == nearly(expected.token_log_probabilities)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +81,7 @@ def test_each_node_adds_up(tree: BeamTree) -> None:
         assert node.token not in (PAD, BEGIN)
         total = parent.log_probability + node.token_log_probability
         assert node.log_probability == total
-        assert node.score == total / length_penalty(node.step, tree.alpha)
+        assert node.score == total / tree.penalty(node.step)
 
 
 def test_each_step_is_ranked_and_the_beam_is_full_or_narrowed(tree: BeamTree) -> None:
@@ -98,7 +106,7 @@ def test_a_hypothesis_out_of_reach_could_not_have_won(toy: Translator) -> None:
     for sentence in SENTENCES:
         tree = record(toy, sentence, 6)
         source = toy.tokenizers.source.encode(sentence)
-        highest = length_penalty(len(source) + longest, tree.alpha)
+        highest = tree.penalty(len(source) + longest)
         best = tree.nodes[tree.best].score
         for node in tree.nodes:
             if node.fate == OUT_OF_REACH:

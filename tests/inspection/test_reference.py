@@ -1,6 +1,5 @@
 import pytest
 
-from dragoman.decoding.length_penalty import length_penalty
 from dragoman.inspection.beam_tree import FINISHED, KEPT
 from dragoman.inspection.inspect import inspect
 from dragoman.inspection.inspection import Inspection
@@ -34,7 +33,7 @@ def test_a_reference_that_the_model_likes_less_is_the_models_error(
     assert verdict.piece == toy.tokenizers.target.pieces(tokens)[verdict.step - 1]
     on_beam = seen.beam.find(tokens[: verdict.step - 1])
     assert all(node.fate == KEPT for node in on_beam)
-    penalty = length_penalty(len(tokens) + 1, seen.beam.alpha)
+    penalty = seen.beam.penalty(len(tokens) + 1)
     assert verdict.score == pytest.approx(verdict.log_probability / penalty)
 
 

@@ -10,8 +10,8 @@ from dragoman.cli.parsers import (
     Subparsers,
     add_command,
     add_machine_options,
-    positive_int,
 )
+from dragoman.cli.search_options import add_search_options, asked_for
 
 if TYPE_CHECKING:
     from dragoman.evaluation.report import EvaluationReport
@@ -40,7 +40,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--against", type=Path, metavar="MODEL", help="compare with another model"
     )
-    parser.add_argument("--beam", type=positive_int, metavar="N", help="1 is greedy")
     parser.add_argument(
         "--lowercase", action="store_true", help="compare without regard to case"
     )
@@ -48,6 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--output", type=Path, metavar="FILE", help="keep the translations there"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_search_options(parser)
     add_machine_options(parser)
     parser.set_defaults(run=run)
 
@@ -55,7 +55,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(options: argparse.Namespace) -> int:
     """Translate the test set, score it and print the report."""
     from dragoman.cli.translate import set_threads
-    from dragoman.evaluation.report import evaluate
+    from dragoman.evaluation.report import evaluate, plainly
 
     set_threads(options.threads)
     if options.output is not None:
@@ -65,10 +65,10 @@ def run(options: argparse.Namespace) -> int:
         source=options.source,
         reference=options.reference,
         against=options.against,
-        beam_size=options.beam,
         lowercase=options.lowercase,
         device=options.device,
         progress=sys.stderr.isatty(),
+        options=lambda own: asked_for(plainly(own), options),
     )
     if options.output is not None:
         text = "".join(f"{line}\n" for line in report.translations)

@@ -5,7 +5,17 @@ import sys
 from collections.abc import Sequence
 
 from dragoman import __version__
-from dragoman.cli import data, demo, evaluate, inspect, plan, studio, train, translate
+from dragoman.cli import (
+    data,
+    demo,
+    evaluate,
+    inspect,
+    plan,
+    score,
+    studio,
+    train,
+    translate,
+)
 from dragoman.errors import DragomanError
 
 DESCRIPTION = """\
@@ -23,7 +33,7 @@ examples:
 `dragoman COMMAND --help` says more about each.
 """
 
-COMMANDS = (train, translate, evaluate, inspect, plan, studio, data, demo)
+COMMANDS = (train, translate, evaluate, score, inspect, plan, studio, data, demo)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from dragoman.decoding.hypothesis import Hypothesis
-from dragoman.decoding.length_penalty import length_penalty
+from dragoman.decoding.length_penalty import LengthPenalty
 from dragoman.special_tokens import END
 
 NOWHERE = -1
@@ -33,7 +33,9 @@ class History:
         first, self._size = self._size, self._size + tokens.numel()
         return torch.arange(first, self._size).view_as(tokens)
 
-    def read(self, leaves: list[list[int]], alpha: float) -> list[list[Hypothesis]]:
+    def read(
+        self, leaves: list[list[int]], penalty: LengthPenalty
+    ) -> list[list[Hypothesis]]:
         """Follow each leaf back to the beginning; the leaves keep their places."""
         tokens = torch.cat(self._tokens).tolist()
         log_probabilities = torch.cat(self._log_probabilities).tolist()
@@ -48,14 +50,14 @@ class History:
             return _hypothesis(
                 [tokens[node] for node in path],
                 [log_probabilities[node] for node in path],
-                alpha,
+                penalty,
             )
 
         return [[hypothesis(leaf) for leaf in row] for row in leaves]
 
 
 def _hypothesis(
-    tokens: list[int], log_probabilities: list[float], alpha: float
+    tokens: list[int], log_probabilities: list[float], penalty: LengthPenalty
 ) -> Hypothesis:
     finished = tokens[-1] == END
     # Added in the order of the search, so that the rounding is that of its ranking too.
@@ -63,7 +65,7 @@ def _hypothesis(
     return Hypothesis(
         tokens=tuple(tokens[:-1] if finished else tokens),
         log_probability=log_probability,
-        score=log_probability / length_penalty(len(tokens), alpha),
+        score=log_probability / penalty(len(tokens)),
         token_log_probabilities=tuple(log_probabilities),
         finished=finished,
     )

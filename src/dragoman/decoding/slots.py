@@ -5,7 +5,8 @@ precision, and no step looks at a single hypothesis by itself.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
 import torch
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from dragoman.decoding.choices import Choices
 from dragoman.decoding.history import NOWHERE
-from dragoman.special_tokens import END
+from dragoman.special_tokens import END, PAD
 
 EMPTY = -math.inf  # the log-probability of a slot without a hypothesis
 
@@ -28,6 +29,33 @@ class Grown:
     parents: Tensor  # where the hypothesis without its last token is in the history
     rows: Tensor  # the row in which the model holds that hypothesis
     num_free: Tensor  # (sentence, 1), as in `Slots`
+    margin: Tensor  # (sentence,): by how much the last that got a slot was better
+
+    @classmethod
+    def nothing(cls, slots: "Slots") -> Self:
+        """Give what fills the slots when no hypothesis is left."""
+        empty = torch.full_like(slots.log_probabilities, EMPTY)
+        nowhere = torch.full_like(slots.nodes, NOWHERE)
+        words = torch.full_like(slots.nodes, PAD)
+        return cls(
+            tokens=words,
+            token_log_probabilities=empty,
+            log_probabilities=empty,
+            parents=nowhere,
+            rows=torch.zeros_like(slots.nodes),
+            num_free=slots.num_free,
+            margin=torch.full_like(empty[:, 0], math.inf),
+        )
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Put those of several groups of sentences one under the other."""
+        return cls(
+            **{
+                field.name: torch.cat([getattr(part, field.name) for part in parts])
+                for field in fields(cls)
+            }
+        )
 
     @property
     def ended(self) -> Tensor:
@@ -62,22 +90,44 @@ class Slots:
         return cls(log_probabilities, nodes, torch.full((num_sentences, 1), beam_size))
 
     @property
+    def beam_size(self) -> int:
+        """How many slots a sentence has."""
+        return self.nodes.shape[1]
+
+    @property
     def filled(self) -> Tensor:
         """Where there is a hypothesis."""
         return ~self.log_probabilities.isneginf()
+
+    def select(self, sentences: slice) -> Self:
+        """Keep some of the sentences."""
+        return type(self)(
+            self.log_probabilities[sentences],
+            self.nodes[sentences],
+            self.num_free[sentences],
+        )
+
+    def correct(self, rows: Tensor, log_probabilities: Tensor) -> Self:
+        """Give the hypotheses in some of the model's rows other log-probabilities."""
+        filled, corrected = self.filled, self.log_probabilities.clone()
+        corrected[filled] = corrected[filled].index_copy(0, rows, log_probabilities)
+        return replace(self, log_probabilities=corrected)
 
     def grow(self, choices: Choices) -> Grown:
         """Fill each sentence's free slots with its best continuations.
 
         Of equal ones the earlier slot's goes first, then that with the lower token.
         """
-        filled, beam_size = self.filled, self.nodes.shape[1]
+        filled, beam_size = self.filled, self.beam_size
         num_choices = choices.tokens.shape[1]
         sums = torch.full((*filled.shape, num_choices), EMPTY, dtype=torch.float64)
         sums[filled] = self.log_probabilities[filled, None] + choices.log_probabilities
+        worth = sums.clone()
+        worth[filled] -= choices.handicaps
         # (sentence, slot, choice) -> (sentence, slot)
-        sums, picks = sums.flatten(1).sort(dim=1, descending=True, stable=True)
-        sums, picks = sums[:, :beam_size], picks[:, :beam_size]
+        ordered, picks = worth.flatten(1).sort(dim=1, descending=True, stable=True)
+        picks = picks[:, :beam_size]
+        sums = sums.flatten(1).gather(1, picks)
         parents, choice = picks // num_choices, picks % num_choices
         rows = (filled.flatten().cumsum(0) - 1).view_as(filled).gather(1, parents)
         sums = sums.masked_fill(torch.arange(beam_size) >= self.num_free, EMPTY)
@@ -90,27 +140,32 @@ class Slots:
             parents=self.nodes.gather(1, parents),
             rows=rows,
             num_free=self.num_free - has_ended.sum(dim=1, keepdim=True),
+            margin=self._margin(ordered),
         )
+
+    def _margin(self, ordered: Tensor) -> Tensor:
+        """Compare the last continuation for which there is a free slot and the next."""
+        last = (self.num_free - 1).clamp(min=0)
+        return (ordered.gather(1, last) - ordered.gather(1, last + 1))[:, 0]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The n best ended hypotheses of each sentence, best first."""
+    """The ended hypotheses of each sentence, best first: no more than it has slots."""
 
     scores: Tensor  # EMPTY where there are fewer
     nodes: Tensor  # NOWHERE where there are fewer
 
     @classmethod
-    def none(cls, num_sentences: int, nbest: int) -> Self:
+    def none(cls, num_sentences: int, beam_size: int) -> Self:
         """Nothing has ended yet."""
-        shape = (num_sentences, nbest)
+        shape = (num_sentences, beam_size)
         scores = torch.full(shape, EMPTY, dtype=torch.float64)
         return cls(scores, torch.full(shape, NOWHERE))
 
-    @property
-    def last_score(self) -> Tensor:
-        """The score (sentence, 1) that a further hypothesis has to beat."""
-        return self.scores[:, -1:]
+    def score_to_beat(self, nbest: int) -> Tensor:
+        """Give the score (sentence, 1) by which a further one is among the n best."""
+        return self.scores[:, nbest - 1, None]
 
     def merge(self, scores: Tensor, nodes: Tensor) -> Self:
         """Take in what ended at this step; of equal scores the earlier goes first."""

@@ -2,21 +2,31 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 import torch
+import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor
 
 from dragoman.config import DecodingConfig
-from dragoman.decoding.beam import beam_search, check_settings
+from dragoman.decoding.beam import beam_search
+from dragoman.decoding.choices import next_log_probabilities
+from dragoman.decoding.close_calls import Judge
 from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.hypothesis import Hypothesis
-from dragoman.model.contract import Memory, State, TranslationModel
-from dragoman.special_tokens import END, PAD
+from dragoman.decoding.largest import largest
+from dragoman.decoding.options import SearchOptions
+from dragoman.decoding.repetition import NoLoops, allowed_repeats, is_looping
+from dragoman.decoding.rules import MinimumLength, NoRepeatedRun, Prefixes, Rule
+from dragoman.decoding.sampling import sampling_search
+from dragoman.engines.exact_copy import ExactCopy
+from dragoman.model.contract import Memory, Predictor, State, TranslationModel
+from dragoman.special_tokens import BEGIN, END, PAD
 
 
-class TranslationModule(TranslationModel[Memory, State], Protocol):
-    """A translation model that is a `torch.nn.Module` too."""
+class PredictorModule(Predictor[Memory, State], Protocol):
+    """A predictor that is a `torch.nn.Module` too."""
 
     training: bool
 
@@ -29,46 +39,82 @@ class TranslationModule(TranslationModel[Memory, State], Protocol):
         ...
 
 
+class TranslationModule(
+    PredictorModule[Memory, State], TranslationModel[Memory, State], Protocol
+):
+    """A translation model that is a `torch.nn.Module` too."""
+
+
 class PyTorchEngine:
     """Searches for translations, many sentences at a time, on one device.
 
     `settings.batch_tokens` bounds how many source positions are worked on at once:
-    sentences × the longest of them, END and padding included, × the beam, since each
-    hypothesis attends to its own copy. A longer sentence is a batch of its own.
+    sentences × the longest of them, END and padding included, × the hypotheses held
+    of each. A longer sentence is a batch of its own.
+
+    The tokens of a translation depend on its source and the options alone, not on
+    what else is translated, in which order or in what batches: see
+    `decoding.close_calls`. Scores may differ in their last digits. `exact` settles
+    them where the model itself is not a plain module that can be copied.
     """
 
     def __init__(
         self,
-        model: TranslationModule[Any, Any],
+        model: PredictorModule[Any, Any],
         settings: DecodingConfig,
         device: torch.device | str = "cpu",
+        exact: ExactCopy | None = None,
     ) -> None:
         self.device = torch.device(device)
         self.model = model.to(self.device)
         self.settings = settings
+        self._exact = exact or ExactCopy(self.model)
 
     def translate(
         self,
         sources: Sequence[Sequence[int]],
-        *,
-        beam_size: int | None = None,
-        nbest: int = 1,
-        length_penalty: float | None = None,
+        options: SearchOptions | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Give the `nbest` best translations of each source, in the order they came.
+        """Give the best translations of each source, in the order they came.
 
-        What is not given is as in the settings. Sources have neither BEGIN nor END.
+        Without options they are as in the settings. Sources have neither BEGIN nor
+        END; each translation begins with its prefix, where there are any. A sentence
+        of which a translation loops (`options.max_repeats`) is searched once more
+        with loops forbidden; the others are as they would be without that guard.
         """
-        settings = self.settings
-        beam_size = settings.beam_size if beam_size is None else beam_size
-        alpha = settings.length_penalty if length_penalty is None else length_penalty
-        check_settings(beam_size, alpha, nbest)
+        options = options or SearchOptions.of(self.settings)
+        begun = [()] * len(sources) if prefixes is None else prefixes
+        results = self._translate(sources, options, begun, guarded=False)
+        looping = [
+            index
+            for index, (source, found) in enumerate(zip(sources, results, strict=True))
+            if is_looping(source, found, options)
+        ]
+        again = self._translate(
+            [sources[index] for index in looping],
+            options,
+            [begun[index] for index in looping],
+            guarded=True,
+        )
+        for index, found in zip(looping, again, strict=True):
+            results[index] = found
+        return results
+
+    def _translate(
+        self,
+        sources: Sequence[Sequence[int]],
+        options: SearchOptions,
+        prefixes: Sequence[Sequence[int]],
+        guarded: bool,
+    ) -> list[list[Hypothesis]]:
         results: list[list[Hypothesis]] = [[] for _ in sources]
         with torch.inference_mode(), _evaluating(self.model):
-            for batch in _batches(sources, settings.batch_tokens // beam_size):
-                found = self._search(
-                    [sources[index] for index in batch], beam_size, nbest, alpha
-                )
+            for batch in batches(sources, self.settings.batch_tokens, options.num_rows):
+                sentences = [sources[index] for index in batch]
+                begun = [prefixes[index] for index in batch]
+                rules = build_rules(sentences, options, begun, guarded)
+                found = self._search(sentences, options, begun, rules)
                 for index, hypotheses in zip(batch, found, strict=True):
                     results[index] = hypotheses
         return results
@@ -76,29 +122,87 @@ class PyTorchEngine:
     def _search(
         self,
         sentences: Sequence[Sequence[int]],
-        beam_size: int,
-        nbest: int,
-        alpha: float,
+        options: SearchOptions,
+        prefixes: Sequence[Sequence[int]],
+        rules: Sequence[Rule],
     ) -> list[list[Hypothesis]]:
         source = _pad(sentences).to(self.device)
-        max_lengths = torch.tensor(
-            [len(sentence) + self.settings.max_extra_tokens for sentence in sentences]
-        )
-        if beam_size == 1:
-            found = greedy_search(self.model, source, max_lengths, alpha=alpha)
-            return [[hypothesis] for hypothesis in found]
-        return beam_search(
-            self.model,
-            source,
-            max_lengths,
-            beam_size=beam_size,
-            alpha=alpha,
-            nbest=nbest,
-        )
+        limits = [
+            options.limit(len(sentence), len(prefix))
+            for sentence, prefix in zip(sentences, prefixes, strict=True)
+        ]
+        limits_tensor = torch.tensor(limits)
+        judge = Judge(self._exact, source) if self._exact.is_needed else None
+        match options.method:
+            case "beam" if options.beam_size == 1:
+                found = greedy_search(
+                    self.model, source, limits_tensor, options.penalty, rules, judge
+                )
+                return [[hypothesis] for hypothesis in found]
+            case "beam":
+                search = beam_search
+            case _:
+                search = sampling_search
+                options = replace(options, method="sampling", nbest=options.num_rows)
+        return search(self.model, source, limits_tensor, options, rules, judge)
+
+    def score(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[tuple[float, ...]]:
+        """Give the log-probability of each token of each target, END's last."""
+        results: list[tuple[float, ...]] = [()] * len(sources)
+        pairs = list(zip(sources, targets, strict=True))
+        longer = [max(pair, key=len) for pair in pairs]
+        with torch.inference_mode(), _evaluating(self.model):
+            for batch in batches(longer, self.settings.batch_tokens):
+                source = _pad([sources[index] for index in batch]).to(self.device)
+                target = _pad([targets[index] for index in batch]).to(self.device)
+                begin = torch.full_like(target[:, :1], BEGIN)
+                target_in = torch.cat([begin, target[:, :-1]], dim=1)
+                logits = self.model.forward(source, target_in)
+                said = -F.cross_entropy(
+                    logits.flatten(0, 1), target.flatten(), reduction="none"
+                )
+                for index, row in zip(
+                    batch, said.view_as(target).tolist(), strict=True
+                ):
+                    results[index] = tuple(row[: len(targets[index]) + 1])
+        return results
+
+    def next_tokens(
+        self, source: Sequence[int], prefix: Sequence[int], count: int
+    ) -> list[tuple[int, float]]:
+        """Give the `count` likeliest tokens after a prefix, each with its chance."""
+        read = _pad([source]).to(self.device)
+        target_in = torch.tensor([[BEGIN, *prefix]], device=self.device)
+        with torch.inference_mode(), _evaluating(self.model):
+            chances = next_log_probabilities(self.model.forward(read, target_in)[:, -1])
+        best, tokens = largest(chances, count)
+        return list(zip(tokens[0].tolist(), best[0].tolist(), strict=True))
+
+
+def build_rules(
+    sources: Sequence[Sequence[int]],
+    options: SearchOptions,
+    prefixes: Sequence[Sequence[int]],
+    guarded: bool,
+) -> tuple[Rule, ...]:
+    """Give what the options ask for as rules; a prefix wins over all others."""
+    rules: list[Rule] = []
+    if any(prefixes):
+        rules.append(Prefixes(tuple(map(tuple, prefixes))))
+    if options.min_length:
+        rules.append(MinimumLength(options.min_length))
+    if options.no_repeat_ngram:
+        rules.append(NoRepeatedRun(options.no_repeat_ngram))
+    if guarded:
+        allowed = [allowed_repeats(source, options.max_repeats) for source in sources]
+        rules.append(NoLoops(tuple(allowed)))
+    return tuple(rules)
 
 
 @contextmanager
-def _evaluating(model: TranslationModule[Any, Any]) -> Iterator[None]:
+def _evaluating(model: PredictorModule[Any, Any]) -> Iterator[None]:
     """Without dropout, and afterwards as before: a trainer may be at work on it."""
     was_training = model.training
     model.train(False)
@@ -108,8 +212,14 @@ def _evaluating(model: TranslationModule[Any, Any]) -> Iterator[None]:
         model.train(was_training)
 
 
-def _batches(sources: Sequence[Sequence[int]], budget: int) -> Iterator[list[int]]:
-    """Group indices of similar lengths, longest first, so that little is padding."""
+def batches(
+    sources: Sequence[Sequence[int]], batch_tokens: int, num_rows: int = 1
+) -> Iterator[list[int]]:
+    """Group indices of similar lengths, longest first, so that little is padding.
+
+    So many rows are worked on for each sentence.
+    """
+    budget = batch_tokens // num_rows
     by_length = sorted(range(len(sources)), key=lambda index: -len(sources[index]))
     start = 0
     while start < len(by_length):

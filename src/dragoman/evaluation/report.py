@@ -1,12 +1,13 @@
 """Translate a test set, score it, and say what came out."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from dragoman.decoding.options import SearchOptions
 from dragoman.errors import EvaluationError
 from dragoman.evaluation.breakdown import LengthBucket, breakdown_table, by_length
 from dragoman.evaluation.metrics import Scores, score
@@ -58,6 +59,11 @@ class EvaluationReport:
         return "\n\n".join(parts)
 
 
+def plainly(options: SearchOptions) -> SearchOptions:
+    """Search as the model does by itself, without the guard against loops."""
+    return replace(options, max_repeats=0)
+
+
 def evaluate(
     model: str | Path,
     *,
@@ -68,16 +74,26 @@ def evaluate(
     lowercase: bool = False,
     device: str = "auto",
     progress: bool = False,
+    options: Callable[[SearchOptions], SearchOptions] = plainly,
 ) -> EvaluationReport:
-    """Score a model folder on a test set, and compare it with another if given."""
+    """Score a model folder on a test set, and compare it with another if given.
+
+    `options` makes what is wanted of a model's own search options; as it is, only the
+    guard against loops is off, so that a model is seen with its faults.
+    """
     for folder in (model, against):
         if folder is not None:
             check_folder(Path(folder))  # before the first of them takes its time
     sources, references = _read(Path(source), Path(reference))
-    translations = _translate(model, sources, beam_size, device, progress)
+
+    def asked(own: SearchOptions) -> SearchOptions:
+        wanted = options(own)
+        return wanted if beam_size is None else replace(wanted, beam_size=beam_size)
+
+    translations = _translate(model, sources, asked, device, progress)
     others = None
     if against is not None:
-        others = _translate(against, sources, beam_size, device, progress)
+        others = _translate(against, sources, asked, device, progress)
     return EvaluationReport(
         model=str(model),
         sentences=len(sources),
@@ -111,17 +127,18 @@ def _read(source: Path, reference: Path) -> tuple[list[str], list[str]]:
 def _translate(
     model: str | Path,
     sources: Sequence[str],
-    beam_size: int | None,
+    asked: Callable[[SearchOptions], SearchOptions],
     device: str,
     progress: bool,
 ) -> list[str]:
     translator = Translator.load(model, device)
+    options = asked(translator.options)
     translations: list[str] = []
     with tqdm(
         total=len(sources), desc=f"translating with {model}", disable=not progress
     ) as bar:
         for start in range(0, len(sources), SENTENCES_AT_ONCE):
             part = sources[start : start + SENTENCES_AT_ONCE]
-            translations += translator.translate(part, beam_size=beam_size)
+            translations += translator.translate(part, options=options)
             bar.update(len(part))
     return translations

@@ -1,12 +1,14 @@
 """The whole of a beam search as a tree: each continuation, its rank, and its fate."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dragoman.config import DecodingConfig
 from dragoman.decoding.hypothesis import Hypothesis
-from dragoman.decoding.length_penalty import length_penalty
+from dragoman.decoding.length_penalty import LengthPenalty
+from dragoman.decoding.options import SearchOptions
+from dragoman.engines.exact_copy import ExactCopy
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.inspection.predictions import readable_piece
 from dragoman.inspection.tokens import BEGIN_SIGN
@@ -45,8 +47,13 @@ class BeamTree:
     nodes: tuple[BeamNode, ...]
     best: int  # the number of the last node of the translation
     beam_size: int
-    alpha: float
+    penalty: LengthPenalty
     result: Hypothesis  # what the search itself gave
+
+    @property
+    def alpha(self) -> float:
+        """The α of the paper's length penalty."""
+        return self.penalty.alpha
 
     @cached_property
     def children(self) -> dict[int, tuple[BeamNode, ...]]:
@@ -101,20 +108,22 @@ def record_search(
     beam_size: int | None = None,
 ) -> BeamTree:
     """Translate one source (without END) as the engine does, and keep the search."""
-    beam_size = settings.beam_size if beam_size is None else beam_size
-    watched = WatchedModel(model, beam_size)
+    # One search is shown: the one that a guard against loops would begin with.
+    options = replace(SearchOptions.of(settings), max_repeats=0)
+    if beam_size is not None:
+        options = replace(options, beam_size=beam_size)
+    watched = WatchedModel(model, options.beam_size)
     device = model.output_weight.device
-    engine = PyTorchEngine(watched, settings, device)
-    [[result]] = engine.translate([source], beam_size=beam_size)
-    longest = len(source) + settings.max_extra_tokens
-    grower = _Grower(watched.log, tokenizer, beam_size, settings.length_penalty)
-    nodes = grower.nodes(longest)
+    engine = PyTorchEngine(watched, settings, device, ExactCopy(model))
+    [[result]] = engine.translate([source], options)
+    grower = _Grower(watched.log, tokenizer, options)
+    nodes = grower.nodes(options.limit(len(source)))
     tokens = (*result.tokens, END) if result.finished else result.tokens
-    tree = BeamTree(nodes, ROOT, beam_size, settings.length_penalty, result)
+    tree = BeamTree(nodes, ROOT, options.beam_size, options.penalty, result)
     best = tree.find(tokens)
     assert len(best) == len(tokens), "the search's own result is in its tree"
     last = best[-1].number if best else ROOT
-    return BeamTree(nodes, last, beam_size, settings.length_penalty, result)
+    return replace(tree, best=last)
 
 
 @dataclass(frozen=True)
@@ -132,12 +141,12 @@ class _Grower:
     """Turns the log of a search into a tree."""
 
     def __init__(
-        self, log: SearchLog, tokenizer: Tokenizer, beam_size: int, alpha: float
+        self, log: SearchLog, tokenizer: Tokenizer, options: SearchOptions
     ) -> None:
         self.log = log
         self.tokenizer = tokenizer
-        self.beam_size = beam_size
-        self.alpha = alpha
+        self.beam_size = options.beam_size
+        self.penalty = options.penalty
         self.grown = {
             (log.parents[entry], log.tokens[entry]): entry
             for entry in range(1, len(log.tokens))
@@ -199,7 +208,7 @@ class _Grower:
             piece=readable_piece(self.tokenizer, candidate.token),
             token_log_probability=candidate.token_log_probability,
             log_probability=candidate.log_probability,
-            score=candidate.log_probability / length_penalty(step, self.alpha),
+            score=candidate.log_probability / self.penalty(step),
             rank=rank,
             fate=fate,
         )

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dragoman.decoding.length_penalty import length_penalty
 from dragoman.inspection.beam_tree import FINISHED, KEPT, BeamTree
 
 Blame = Literal["found", "search error", "model error"]
@@ -38,7 +37,7 @@ def judge_reference(
     It is a search error when the model scores the reference higher than what the
     search came back with, and a model error when it does not.
     """
-    score = log_probability / length_penalty(len(tokens), beam.alpha)
+    score = log_probability / beam.penalty(len(tokens))
     best = beam.nodes[beam.best]
     followed = beam.find(tokens)
     lost = next((n for n in followed if n.fate not in (KEPT, FINISHED)), None)

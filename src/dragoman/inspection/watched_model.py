@@ -5,7 +5,12 @@ from typing import Any, Self
 
 from torch import Tensor
 
-from dragoman.decoding.choices import Choices, likeliest_tokens
+from dragoman.decoding.choices import (
+    Choices,
+    likeliest_tokens,
+    next_log_probabilities,
+)
+from dragoman.decoding.rules import Live
 from dragoman.inspection.wrapped_model import AnyModel, WrappedModel
 
 ROOT = 0
@@ -62,15 +67,20 @@ class WatchedModel(WrappedModel):
     ) -> tuple[Tensor, WatchedState]:
         """Give the model's own answer, and note question and answer."""
         logits, inner = self.model.step(last_tokens, state.inner)
-        # A search may write into what it is given, so the note is made first.
-        choices = likeliest_tokens(logits.clone(), self.num_choices)
+        choices = likeliest_tokens(
+            next_log_probabilities(logits),
+            self.num_choices,
+            (),
+            Live.first(len(logits)),
+        )
         rows = [
-            self.log.add(parent, token, Choices(tokens, log_probabilities))
-            for parent, token, tokens, log_probabilities in zip(
+            self.log.add(parent, token, Choices(tokens, log_probabilities, handicaps))
+            for parent, token, tokens, log_probabilities, handicaps in zip(
                 state.rows,
                 last_tokens.tolist(),
                 choices.tokens,
                 choices.log_probabilities,
+                choices.handicaps,
                 strict=True,
             )
         ]

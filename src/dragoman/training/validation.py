@@ -2,7 +2,7 @@
 
 import math
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
@@ -112,7 +112,8 @@ class Validator:
         loss, accuracy = self._loss()
         score = None
         if self.sources:
-            translations = self.translator.translate(self.sources, beam_size=1)
+            options = replace(self.translator.options, beam_size=1, max_repeats=0)
+            translations = self.translator.translate(self.sources, options=options)
             score = corpus_bleu(translations, self.references)
         return Validation(loss, accuracy, score)
 

@@ -1,0 +1,84 @@
+"""One step of a beam search: which continuations get the free slots."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from dragoman.decoding.choices import likeliest_tokens
+from dragoman.decoding.close_calls import (
+    TOLERANCE,
+    Judge,
+    said_log_probabilities,
+)
+from dragoman.decoding.options import SearchOptions
+from dragoman.decoding.rules import Live, Rule
+from dragoman.decoding.slots import Grown, Slots
+
+
+class Growth:
+    """Fills the free slots; where it is close which continuation gets one, asks."""
+
+    def __init__(
+        self, options: SearchOptions, rules: Sequence[Rule], judge: Judge | None
+    ) -> None:
+        self._groups = options.groups
+        self._diversity = options.diversity
+        self._rules = rules
+        self._judge = judge
+
+    def __call__(self, slots: Slots, log_probabilities: Tensor, live: Live) -> Grown:
+        """Grow all sentences by one token, group after group if there are several."""
+        if self._groups == 1:
+            return self._grow(slots, log_probabilities, live, None)
+        num_sentences = len(slots.nodes) // self._groups
+        chosen = torch.zeros(
+            (num_sentences, log_probabilities.shape[1]), dtype=torch.float64
+        )
+        parts, first_row = [], 0
+        for start in range(0, len(slots.nodes), num_sentences):
+            group = slots.select(slice(start, start + num_sentences))
+            rows = torch.arange(first_row, first_row + int(group.filled.sum()))
+            part = live.select(rows)
+            chances = log_probabilities[rows.to(log_probabilities.device)]
+            handicaps = self._diversity * chosen[part.sentences]
+            grown = self._grow(group, chances, part, handicaps)
+            said = (~grown.log_probabilities.isneginf()).double()
+            chosen.scatter_add_(1, grown.tokens, said)
+            parts.append(replace(grown, rows=grown.rows + first_row))
+            first_row += len(rows)
+        return Grown.join(parts)
+
+    def _grow(
+        self,
+        slots: Slots,
+        log_probabilities: Tensor,
+        live: Live,
+        handicaps: Tensor | None,
+    ) -> Grown:
+        if not len(live.tokens):
+            return Grown.nothing(slots)
+        # One more than there are slots shows how close the last one was.
+        num_choices = slots.beam_size + 1
+        choices = likeliest_tokens(
+            log_probabilities, num_choices, self._rules, live, handicaps
+        )
+        grown = slots.grow(choices)
+        if self._judge is None:
+            return grown
+        beams = slots.filled.nonzero()[:, 0]  # of each row
+        close = (grown.margin < TOLERANCE)[beams].nonzero()[:, 0]
+        if not len(close):
+            return grown
+        judged = live.select(close)
+        exact = self._judge.log_probabilities(judged)
+        settled = likeliest_tokens(
+            exact[:, -1],
+            num_choices,
+            self._rules,
+            judged,
+            None if handicaps is None else handicaps[close],
+        )
+        sums = said_log_probabilities(exact, judged).sum(dim=1)
+        return slots.correct(close, sums).grow(choices.replace(close, settled))

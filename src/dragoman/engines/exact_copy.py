@@ -1,0 +1,35 @@
+"""A copy of a model in double precision, made when it is first needed."""
+
+import copy
+from typing import Any
+
+import torch
+from torch import nn
+
+
+class ExactCopy:
+    """Gives the model in double precision; made anew when its weights have changed."""
+
+    def __init__(self, model: object) -> None:
+        self._model = model
+        self._copy: Any = None
+        self._copied: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the model has weights and is not in double precision itself."""
+        return isinstance(self._model, nn.Module) and any(
+            weights.dtype != torch.float64 for weights in self._model.parameters()
+        )
+
+    def __call__(self) -> Any:  # noqa: ANN401 (a module of the model's own kind)
+        """Give the copy, without dropout."""
+        assert isinstance(self._model, nn.Module)
+        state = tuple(
+            (weights.data_ptr(), weights._version)  # noqa: SLF001 (nothing public)
+            for weights in self._model.parameters()
+        )
+        if self._copy is None or state != self._copied:
+            self._copy = copy.deepcopy(self._model).double().eval()
+            self._copied = state
+        return self._copy
