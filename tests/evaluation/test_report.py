@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from dragoman.errors import CorpusError, EvaluationError, ModelFolderError
 from dragoman.evaluation import report as report_module
 from dragoman.evaluation.metrics import score
-from dragoman.evaluation.report import EvaluationReport, evaluate
+from dragoman.evaluation.report import EvaluationReport, evaluate, plainly
 from dragoman.translator import Translator
 
 
@@ -37,7 +38,8 @@ def test_the_report_is_of_the_models_own_translations(
     report: EvaluationReport, model_folder: Path, corpus: Any
 ) -> None:
     translator = Translator.load(model_folder)
-    expected = translator.translate(lines(corpus.valid_source))
+    options = plainly(translator.options)
+    expected = translator.translate(lines(corpus.valid_source), options=options)
     assert list(report.translations) == expected
     assert report.scores == score(expected, lines(corpus.valid_target))
     assert report.sentences == len(expected)
@@ -51,7 +53,8 @@ def test_the_beam_that_is_asked_for_is_used(
     compared: EvaluationReport, model_folder: Path, corpus: Any
 ) -> None:
     translator = Translator.load(model_folder)
-    greedy = translator.translate(lines(corpus.valid_source), beam_size=1)
+    options = replace(plainly(translator.options), beam_size=1)
+    greedy = translator.translate(lines(corpus.valid_source), options=options)
     assert list(compared.translations) == greedy
 
 

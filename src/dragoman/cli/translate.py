@@ -86,7 +86,9 @@ def run(options: argparse.Namespace) -> int:
 
     set_threads(options.threads)
     translator = Translator.load(options.model, options.device, options.together_with)
-    search = search_options(translator.options, options)
+    guarded = translator.config.decoding.max_repeats
+    own = replace(translator.options, max_repeats=guarded)
+    search = search_options(own, options)
     done = 0
     given = [options.sentences] if options.sentences else None
     chunks = given or arriving_lines(_standard_input())

@@ -23,11 +23,11 @@ class SearchOptions:
     length_penalty_kind: str  # "paper", "none" or "average"
     length_penalty: float  # α of "paper"
     max_extra_tokens: int  # a translation may be so much longer than its source
-    max_repeats: int  # of a run of tokens in a row; 0: as often as it likes
     method: str = "beam"  # "beam", "sampling" or "bayes-risk"
     nbest: int = 1  # translations of each sentence
     min_length: int = 0  # tokens before the end may come
     max_length: int | None = None  # tokens at most, the end counted; else as above
+    max_repeats: int = 0  # of a run of tokens in a row; 0: as often as it likes
     no_repeat_ngram: int = 0  # no run of so many tokens comes twice; 0: it may
     groups: int = 1  # of a diverse beam search, which part the beam among them
     diversity: float = 0.5  # what a token costs that an earlier group has just chosen
@@ -45,7 +45,6 @@ class SearchOptions:
             length_penalty_kind=settings.length_penalty_kind,
             length_penalty=settings.length_penalty,
             max_extra_tokens=settings.max_extra_tokens,
-            max_repeats=settings.max_repeats,
         )
 
     def __post_init__(self) -> None:
