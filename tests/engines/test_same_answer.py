@@ -20,7 +20,7 @@ class ToyCorpus(Protocol):
     train_source: Path
 
 
-SENTENCES = 120
+SENTENCES = 80
 
 
 @pytest.fixture(scope="module")

@@ -17,23 +17,21 @@ def translator(model_folder: Path) -> Translator:
 SOURCES = ["Good morning!", "Where is the station?", "Thank you very much."]
 
 
-def test_a_translation_is_scored_as_the_search_scored_it(
+def test_a_target_is_scored_as_a_search_that_has_to_say_it(
     translator: Translator,
 ) -> None:
-    found = [best[0] for best in translator.translate_nbest(SOURCES, 1)]
-    texts = [translation.text for translation in found]
-    encoded = [translator.tokenizers.target.encode(text) for text in texts]
-    for score, translation, ids in zip(
-        score_pairs(translator, SOURCES, texts), found, encoded, strict=True
-    ):
-        assert score.log_probability == pytest.approx(
-            sum(score.piece_log_probabilities)
-        )
-        assert score.score == score.log_probability / (len(ids) + 1)
-        if score.pieces == translation.pieces:  # else it is segmented otherwise
-            assert score.piece_log_probabilities == pytest.approx(
-                translation.piece_log_probabilities, abs=1e-4
-            )
+    tokenizers, options = translator.tokenizers, translator.options
+    source = tokenizers.source.encode(SOURCES[0])
+    target = tokenizers.target.encode("Buenos días.")
+    [score] = score_pairs(translator, [SOURCES[0]], ["Buenos días."])
+    [[forced]] = translator.engine.translate([source], options, [target])
+    said = score.piece_log_probabilities
+    assert len(said) == len(target) + 1
+    assert said[:-1] == pytest.approx(
+        forced.token_log_probabilities[: len(target)], abs=1e-4
+    )
+    assert score.log_probability == pytest.approx(sum(said))
+    assert score.score == score.log_probability / len(said)
 
 
 def test_company_changes_no_score(translator: Translator) -> None:
