@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
+from dragoman.model.decoder_cache import DecoderCache
 from dragoman.model.dropout import Dropout
 from dragoman.model.layers import (
     DecoderLayer,
@@ -13,6 +14,7 @@ from dragoman.model.layers import (
     Residual,
     build_attention,
 )
+from dragoman.model.row_groups import RowGroups
 
 Unsettled = Callable[[nn.Module], nn.Module]
 
@@ -121,11 +123,13 @@ def test_a_decoder_layer_step_by_step_equals_all_at_once(
     x, memory = draw(2, 6, 8), draw(2, 4, 8)
     mask = torch.tensor([[True] * 4, [True, True, False, False]])[:, None, None]
     source = layer.cross_attention.project_keys_values(memory)
-    whole, kept = layer(x, source, mask, None)
+    whole = layer(x, source, mask)
 
-    past = tuple(part[:, :, :0] for part in kept)
+    groups = RowGroups.single(2, x.device)
+    cache = DecoderCache.empty(1, 2, 2, source[0])
     for position in range(6):
-        newest = x[:, position : position + 1]
-        output, past = layer(newest, source, mask, past)
-        torch.testing.assert_close(output[:, 0], whole[:, position])
-    torch.testing.assert_close(past, kept)
+        cache = cache.open(groups)
+        [past] = cache.layers(groups)
+        with torch.no_grad():
+            output = layer.step(x[:, position], source, mask, past)
+        torch.testing.assert_close(output, whole[:, position])

@@ -17,10 +17,15 @@ class ExactCopy:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the model has weights and is not in double precision itself."""
-        return isinstance(self._model, nn.Module) and any(
-            weights.dtype != torch.float64 for weights in self._model.parameters()
-        )
+        """Whether the model has weights that are not in double precision already.
+
+        One whose weights are sliced among processes cannot be copied by one of them.
+        """
+        if not isinstance(self._model, nn.Module):
+            return False
+        weights = list(self._model.parameters())
+        is_sliced = any(hasattr(one, "full_tensor") for one in weights)
+        return not is_sliced and any(one.dtype != torch.float64 for one in weights)
 
     def __call__(self) -> Any:  # noqa: ANN401 (a module of the model's own kind)
         """Give the copy, without dropout."""

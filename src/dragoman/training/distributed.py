@@ -169,9 +169,15 @@ def shard(objective: Objective) -> None:
     for layer in model.decoder.layers:
         assert isinstance(layer, DecoderLayer)
         fully_shard(layer.cross_attention, mesh=mesh)
-        for method in ("project_queries", "project_keys_values"):
+        for method in (
+            "project_queries",
+            "project_row_queries",
+            "project_keys_values",
+            "attend_rows",
+        ):
             register_fsdp_forward_method(layer.cross_attention, method)
         fully_shard(layer, mesh=mesh)
+        register_fsdp_forward_method(layer, "step")
     fully_shard(objective, mesh=mesh)
 
 
