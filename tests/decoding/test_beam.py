@@ -62,7 +62,8 @@ def plain_beam_search(
     """The same search written for one sentence with lists, never stopping early."""
     beam: list[tuple[float, list[int]]] = [(0.0, [])]
     ended: list[tuple[float, list[int]]] = []
-    for length in range(1, max_length + 1):
+    best_ended = False
+    for _ in range(max_length):
         grown = [
             (total + value, [*prefix, token])
             for total, prefix in beam
@@ -70,12 +71,19 @@ def plain_beam_search(
             if token not in (PAD, BEGIN)
         ]
         grown.sort(key=lambda candidate: -candidate[0])
-        best = grown[: beam_size - len(ended)]
-        ended += [
-            (total / penalty(length), path) for total, path in best if path[-1] == END
-        ]
-        beam = [(total, path) for total, path in best if path[-1] != END]
-    cut = [(total / penalty(length), path) for total, path in beam]
+        best = grown[:beam_size]
+        ended += [(total, path) for total, path in best if path[-1] == END]
+        best_ended |= best[0][1][-1] == END
+        if best_ended and len(ended) >= beam_size:
+            cut = []
+            break
+        beam = [(total, path) for total, path in grown if path[-1] != END][:beam_size]
+        cut = [(total, path) for total, path in best if path[-1] != END]
+    likeliest = sorted(ended, key=lambda candidate: -candidate[0])[:beam_size]
+    ended, cut = (
+        [(total / penalty(len(path)), path) for total, path in group]
+        for group in (likeliest, cut)
+    )
     return sorted(ended, key=lambda candidate: -candidate[0]) + cut
 
 
@@ -215,12 +223,12 @@ def test_a_hypothesis_that_ended_comes_before_one_that_was_cut(
 ) -> None:
     model = constant(torch.tensor([0.0, 0.0, 0.0, 5.0, 9.0]))
     [found] = beam_search(
-        model, torch.tensor([[END]]), torch.tensor([3]), options(3, 0.0, nbest=3)
+        model, torch.tensor([[END]]), torch.tensor([2]), options(3, 0.0, nbest=3)
     )
     assert [(h.tokens, h.finished) for h in found] == [
         ((), True),
         ((4,), True),
-        ((4, 4, 4), False),
+        ((4, 4), False),
     ]
     assert found[-1].score > found[0].score
 
@@ -255,19 +263,45 @@ def test_the_model_works_only_on_hypotheses_that_may_still_grow(
     constant: Callable[[Tensor], Any],
 ) -> None:
     model = constant(torch.tensor([0.0, 0.0, 0.0, 9.0, 5.0]))
-    found = beam_search(
-        model, torch.tensor([[END]] * 3), torch.tensor([9] * 3), options(2, 0.0)
-    )
+    source = torch.tensor([[END]] * 3)
+    found = beam_search(model, source, torch.tensor([9] * 3), options(1, 0.0))
     assert [row[0].tokens for row in found] == [()] * 3
     assert model.rows_seen == [3]
-    beam_search(
-        model,
-        torch.tensor([[END]] * 3),
-        torch.tensor([9] * 3),
-        options(3, 0.0, nbest=3),
-    )
+    beam_search(model, source, torch.tensor([9, 1, 1]), options(3, 0.0))
     assert model.rows_seen[1] == 3
-    assert all(rows <= 6 for rows in model.rows_seen[2:])
+    assert 2 < len(model.rows_seen) < 9
+    assert all(rows <= 3 for rows in model.rows_seen[2:])
+
+
+def test_a_slot_whose_hypothesis_ended_goes_to_the_next_best(
+    constant: Callable[[Tensor], Any],
+) -> None:
+    model = constant(torch.tensor([-9.0, -9.0, -9.0, 4.0, 5.0, 3.0]))
+    [found] = beam_search(
+        model, torch.tensor([[END]]), torch.tensor([9]), options(2, 9.0, nbest=2)
+    )
+    # () ended at once; (5,), which was not among the first two, grew in its place.
+    assert model.rows_seen[:2] == [1, 2]
+    assert {h.tokens for h in found} == {(), (4,)}
+
+
+def test_the_likeliest_hypothesis_is_followed_to_its_end(
+    recurrent: Callable[[int, int], Model],
+) -> None:
+    """However many unlikely ones end before it."""
+
+    class Sure(type(recurrent(9, 0))):  # type: ignore[misc]
+        def step(self, last_tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+            said = torch.where(last_tokens == BEGIN, 4, last_tokens + 1)
+            said = torch.where(last_tokens == 8, END, said.clamp(max=8))
+            logits = torch.zeros(len(said), 9)
+            logits[:, END] = 1.0
+            return logits.scatter(1, said[:, None], 9.0), state
+
+    [[best]] = beam_search(
+        Sure(9, 0), torch.tensor([[END]]), torch.tensor([20]), options(3, 0.6)
+    )
+    assert best.tokens == (4, 5, 6, 7, 8)
 
 
 def test_a_model_of_nothing_but_nan_still_comes_to_an_end(

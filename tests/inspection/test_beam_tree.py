@@ -8,9 +8,9 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.inspection.beam_tree import (
     BELOW,
     CUT,
+    DONE,
     FINISHED,
     KEPT,
-    OUT_OF_REACH,
     BeamTree,
     record_search,
 )
@@ -84,36 +84,40 @@ def test_each_node_adds_up(tree: BeamTree) -> None:
         assert node.score == total / tree.penalty(node.step)
 
 
-def test_each_step_is_ranked_and_the_beam_is_full_or_narrowed(tree: BeamTree) -> None:
-    finished = 0
+def test_each_step_is_ranked_and_the_beam_is_full(tree: BeamTree) -> None:
     for step in range(1, tree.num_steps + 1):
         nodes = tree.at_step(step)
         assert [node.rank for node in nodes] == list(range(1, len(nodes) + 1))
         sums = [node.log_probability for node in nodes]
         assert sums == sorted(sums, reverse=True)
-        free = tree.beam_size - finished
+        kept = [node for node in nodes if node.fate == KEPT]
+        assert len(kept) in (0, tree.beam_size)
+        words = [node for node in nodes if node.token != END]
+        assert kept == words[: len(kept)]
         for node in nodes:
-            assert (node.fate == BELOW) == (node.rank > free)
-            assert node.fate in (KEPT, FINISHED, BELOW, CUT, OUT_OF_REACH)
-            assert node.fate != FINISHED or node.token == END
+            assert node.fate in (KEPT, FINISHED, BELOW, CUT, DONE)
+            in_beam = node.rank <= tree.beam_size
+            assert (node.fate == FINISHED) == (node.token == END and in_beam)
+            assert node.fate not in (CUT, DONE) or in_beam
             assert (node.fate == KEPT) == (node.number in tree.children)
-        finished += sum(node.fate == FINISHED for node in nodes)
 
 
-def test_a_hypothesis_out_of_reach_could_not_have_won(toy: Translator) -> None:
+def test_the_search_is_done_when_a_full_beam_has_finished(toy: Translator) -> None:
     found = 0
-    longest = toy.config.decoding.max_extra_tokens
     for sentence in SENTENCES:
-        tree = record(toy, sentence, 6)
-        source = toy.tokenizers.source.encode(sentence)
-        highest = tree.penalty(len(source) + longest)
-        best = tree.nodes[tree.best].score
-        for node in tree.nodes:
-            if node.fate == OUT_OF_REACH:
-                found += 1
-                assert node.log_probability / highest <= best
-            if node.fate == FINISHED:
-                assert node.score <= best
+        tree = record(toy, sentence, 3)
+        finished = [node for node in tree.nodes if node.fate == FINISHED]
+        done = [node for node in tree.nodes if node.fate == DONE]
+        found += len(done)
+        if done:
+            assert len(finished) >= tree.beam_size
+            assert {node.step for node in done} == {tree.num_steps}
+        likeliest = sorted(finished, key=lambda node: -node.log_probability)
+        best = tree.nodes[tree.best]
+        if best.fate == FINISHED:
+            competing = likeliest[: tree.beam_size]
+            assert best in competing
+            assert best.score == max(node.score for node in competing)
     assert found
 
 

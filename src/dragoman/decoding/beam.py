@@ -1,12 +1,11 @@
 """Beam search with a length penalty (§6.1), over any model that keeps the contract.
 
-Each sentence has `beam_size` slots. At every step the likeliest continuations of its
-hypotheses fill them; one that ends keeps its slot for good, so the search narrows as
-translations end, and with a single slot it is greedy search.
-
-A sentence is done when nothing is left to grow, or as soon as its n best ended
-hypotheses are out of reach for the rest: a log-probability can only fall, and is
-divided by no more than the penalty of the maximum length.
+Each sentence has `beam_size` slots. At every step, those of the `beam_size` likeliest
+continuations that end are set aside, and the likeliest that do not end fill the slots.
+A sentence is done when `beam_size` hypotheses have ended, one of them as the likeliest
+of its step (with one slot, that is greedy search), or as soon as nothing that grows can
+come among the `beam_size` likeliest ended ones. These are then ranked by their scores.
+CTranslate2 searches the same way, so that both engines find the same.
 
 In a diverse search (Vijayakumar et al. 2016) groups part the slots of a sentence among
 them: each is a beam of its own, whose choices are handicapped by those of the groups
@@ -24,7 +23,6 @@ from dragoman.decoding.close_calls import TOLERANCE, Judge
 from dragoman.decoding.growth import Growth
 from dragoman.decoding.history import NOWHERE, History
 from dragoman.decoding.hypothesis import Hypothesis
-from dragoman.decoding.length_penalty import LengthPenalty
 from dragoman.decoding.options import SearchOptions
 from dragoman.decoding.ranking import rank
 from dragoman.decoding.rules import Live, Rule
@@ -53,7 +51,7 @@ def beam_search(
     )
     growth = Growth(options, rules, judge)
     max_lengths = max_lengths.cpu().repeat(options.groups)[:, None]
-    reach = Reach(_penalties(max_lengths, penalty), options, judge is not None)
+    margin = 0.0 if judge is None else TOLERANCE
     slots, ended = Slots.first(num_beams, width), Ended.none(num_beams, width)
     cut = torch.full((num_beams, width), NOWHERE)
     history = History()
@@ -67,46 +65,36 @@ def beam_search(
         logits, state = model.step(last_tokens.to(source.device), state)
         grown = growth(slots, next_log_probabilities(logits), live)
         nodes = history.add(grown.tokens, grown.token_log_probabilities, grown.parents)
-        ended = ended.merge(grown.ended / penalty(length), nodes)
+        best = nodes[:, :width]
+        ended = ended.merge(grown, best)
 
-        # Only what can still come among the n best, and has room, grows on.
-        growing = grown.growing
-        growing = growing.masked_fill(reach.is_beaten(growing, ended), EMPTY)
+        done, going_on = ended.is_full, grown.going_on
+        if options.groups == 1:  # else each group speaks to those after it
+            done |= is_out_of_reach(grown.growing, ended, margin)
         at_limit = length >= max_lengths
-        cut = torch.where(at_limit & ~growing.isneginf(), nodes, cut)
-        slots = Slots(growing.masked_fill(at_limit, EMPTY), nodes, grown.num_free)
+        cut = torch.where(at_limit & ~done & grown.cut, best, cut)
+        slots = Slots(
+            grown.growing.masked_fill(done | at_limit, EMPTY), nodes.gather(1, going_on)
+        )
 
         kept = slots.filled
         if not kept.any():
             break
-        rows, last_tokens = grown.rows[kept], grown.tokens[kept]
+        rows = grown.rows.gather(1, going_on)[kept]
+        last_tokens = grown.tokens.gather(1, going_on)[kept]
         live = live.select(rows).grow(last_tokens)
         state = state.reorder(rows.to(source.device))
     found = history.read(_leaves(ended, cut, num_sentences), penalty)
     return rank(found, options.nbest, penalty, judge)
 
 
-class Reach:
-    """Knows when nothing that still grows can come among the n best.
+def is_out_of_reach(growing: Tensor, ended: Ended, margin: float) -> Tensor:
+    """Say where (sentence, 1) nothing that grows can come among the likeliest.
 
-    Rounding gets the benefit of the doubt where a judge will have the last word. The
-    groups of a diverse search go on to the end, for each speaks to those after it.
+    What grows can only get less likely. Rounding gets the benefit of the doubt where a
+    judge will have the last word.
     """
-
-    def __init__(
-        self, highest_penalty: Tensor, options: SearchOptions, judged: bool
-    ) -> None:
-        self._highest_penalty = highest_penalty  # (sentence, 1)
-        self._margin = TOLERANCE if judged else 0.0
-        self._nbest = options.nbest
-        self._is_limited = options.groups == 1
-
-    def is_beaten(self, growing: Tensor, ended: Ended) -> Tensor:
-        """Say of which sentences (sentence, 1) the rest is out of reach of the best."""
-        if not self._is_limited:
-            return torch.zeros_like(growing[:, :1], dtype=torch.bool)
-        reachable = growing.amax(dim=1, keepdim=True) / self._highest_penalty
-        return reachable <= ended.score_to_beat(self._nbest) - self._margin
+    return growing.amax(dim=1, keepdim=True) <= ended.least - margin
 
 
 def _leaves(ended: Ended, cut: Tensor, num_sentences: int) -> list[list[int]]:
@@ -115,8 +103,3 @@ def _leaves(ended: Ended, cut: Tensor, num_sentences: int) -> list[list[int]]:
     # (group × sentence, slot) -> (sentence, group × slot)
     rows = both.view(-1, num_sentences, both.shape[1]).transpose(0, 1).flatten(1)
     return [[node for node in row if node != NOWHERE] for row in rows.tolist()]
-
-
-def _penalties(lengths: Tensor, penalty: LengthPenalty) -> Tensor:
-    penalties = [[penalty(length)] for [length] in lengths.tolist()]
-    return torch.tensor(penalties, dtype=torch.float64)

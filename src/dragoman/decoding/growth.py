@@ -1,4 +1,4 @@
-"""One step of a beam search: which continuations get the free slots."""
+"""One step of a beam search: the best continuations of every hypothesis."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from dragoman.decoding.slots import Grown, Slots
 
 
 class Growth:
-    """Fills the free slots; where it is close which continuation gets one, asks."""
+    """Finds the best continuations; where it is close which of them are, asks."""
 
     def __init__(
         self, options: SearchOptions, rules: Sequence[Rule], judge: Judge | None
@@ -44,8 +44,8 @@ class Growth:
             chances = log_probabilities[rows.to(log_probabilities.device)]
             handicaps = self._diversity * chosen[part.sentences]
             grown = self._grow(group, chances, part, handicaps)
-            said = (~grown.log_probabilities.isneginf()).double()
-            chosen.scatter_add_(1, grown.tokens, said)
+            tokens, said = grown.said
+            chosen.scatter_add_(1, tokens, said.double())
             parts.append(replace(grown, rows=grown.rows + first_row))
             first_row += len(rows)
         return Grown.join(parts)
@@ -59,8 +59,8 @@ class Growth:
     ) -> Grown:
         if not len(live.tokens):
             return Grown.nothing(slots)
-        # One more than there are slots shows how close the last one was.
-        num_choices = slots.beam_size + 1
+        # END, enough for every slot, and one more that shows how close it was.
+        num_choices = slots.beam_size + 2
         choices = likeliest_tokens(
             log_probabilities, num_choices, self._rules, live, handicaps
         )

@@ -21,30 +21,34 @@ EMPTY = -math.inf  # the log-probability of a slot without a hypothesis
 
 @dataclass(frozen=True)
 class Grown:
-    """What fills the slots after one more token, best first."""
+    """The best continuations of the hypotheses, best first: (sentence, continuation).
+
+    There are two for each slot and two more, so that slots can be filled even if every
+    hypothesis may end now, and so that it shows how close the last choice was.
+    """
 
     tokens: Tensor
     token_log_probabilities: Tensor
     log_probabilities: Tensor
+    worth: (
+        Tensor  # the same less what a diverse search takes off: they are ranked by it
+    )
     parents: Tensor  # where the hypothesis without its last token is in the history
     rows: Tensor  # the row in which the model holds that hypothesis
-    num_free: Tensor  # (sentence, 1), as in `Slots`
-    margin: Tensor  # (sentence,): by how much the last that got a slot was better
 
     @classmethod
     def nothing(cls, slots: "Slots") -> Self:
-        """Give what fills the slots when no hypothesis is left."""
-        empty = torch.full_like(slots.log_probabilities, EMPTY)
-        nowhere = torch.full_like(slots.nodes, NOWHERE)
-        words = torch.full_like(slots.nodes, PAD)
+        """Give the continuations where no hypothesis is left."""
+        shape = (len(slots.nodes), 2 * slots.beam_size + 2)
+        empty = torch.full(shape, EMPTY, dtype=torch.float64)
+        nowhere = torch.full(shape, NOWHERE)
         return cls(
-            tokens=words,
+            tokens=torch.full(shape, PAD),
             token_log_probabilities=empty,
             log_probabilities=empty,
+            worth=empty,
             parents=nowhere,
-            rows=torch.zeros_like(slots.nodes),
-            num_free=slots.num_free,
-            margin=torch.full_like(empty[:, 0], math.inf),
+            rows=torch.zeros_like(nowhere),
         )
 
     @classmethod
@@ -58,13 +62,68 @@ class Grown:
         )
 
     @property
+    def beam_size(self) -> int:
+        """How many slots a sentence has."""
+        return self.tokens.shape[1] // 2 - 1
+
+    @property
+    def said(self) -> tuple[Tensor, Tensor]:
+        """The tokens (sentence, 2 × slot) that end or fill slots; which are real."""
+        ends = torch.full_like(self.going_on, END)
+        tokens = torch.cat([ends, self.tokens.gather(1, self.going_on)], dim=1)
+        values = torch.cat([self.ended, self.growing], dim=1)
+        return tokens, ~values.isneginf()
+
+    @property
     def ended(self) -> Tensor:
-        """The log-probabilities of the hypotheses that have just ended."""
-        return self.log_probabilities.masked_fill(self.tokens != END, EMPTY)
+        """The log-probabilities (sentence, slot) of those of the best that end."""
+        best = self.log_probabilities[:, : self.beam_size]
+        return best.masked_fill(self.tokens[:, : self.beam_size] != END, EMPTY)
+
+    @property
+    def best_ends(self) -> Tensor:
+        """Whether (sentence, 1) the very best ends."""
+        return self.tokens[:, :1] == END
+
+    @property
+    def cut(self) -> Tensor:
+        """Which (sentence, slot) of the best are cut off if there is no room left."""
+        best = self.log_probabilities[:, : self.beam_size]
+        return (self.tokens[:, : self.beam_size] != END) & ~best.isneginf()
+
+    @property
+    def going_on(self) -> Tensor:
+        """Which continuations (sentence, slot) fill the slots: the best without END."""
+        return self._words[:, : self.beam_size]
 
     @property
     def growing(self) -> Tensor:
-        """The log-probabilities of the hypotheses that have not."""
+        """The log-probabilities (sentence, slot) of those."""
+        return self._unended.gather(1, self.going_on)
+
+    @property
+    def margin(self) -> Tensor:
+        """By how much (sentence,) any choice here was better than the next best.
+
+        What is chosen: which continuations fill the slots, whether one that ends is
+        among the best, and whether it is the very best.
+        """
+        ordered, last = self.worth, self.beam_size
+        words = ordered.gather(1, self._words[:, last - 1 : last + 1])
+        ends = self.tokens == END
+        gaps = [words[:, 0] - words[:, 1]]
+        for place in (1, last):
+            gap = ordered[:, place - 1] - ordered[:, place]
+            concerns_end = ends[:, place - 1] | ends[:, place]
+            gaps.append(gap.masked_fill(~concerns_end, math.inf))
+        return torch.stack(gaps).amin(dim=0)
+
+    @property
+    def _words(self) -> Tensor:
+        return (self.tokens == END).sort(dim=1, stable=True).indices
+
+    @property
+    def _unended(self) -> Tensor:
         return self.log_probabilities.masked_fill(self.tokens == END, EMPTY)
 
 
@@ -72,12 +131,11 @@ class Grown:
 class Slots:
     """The hypotheses that may grow; the model has a row for each filled slot, in order.
 
-    `num_free` (sentence, 1) counts the slots that no ended hypothesis keeps.
+    Both are (sentence, slot).
     """
 
     log_probabilities: Tensor
     nodes: Tensor
-    num_free: Tensor
 
     @classmethod
     def first(cls, num_sentences: int, beam_size: int) -> Self:
@@ -86,8 +144,7 @@ class Slots:
             (num_sentences, beam_size), EMPTY, dtype=torch.float64
         )
         log_probabilities[:, 0] = 0.0
-        nodes = torch.full((num_sentences, beam_size), NOWHERE)
-        return cls(log_probabilities, nodes, torch.full((num_sentences, 1), beam_size))
+        return cls(log_probabilities, torch.full((num_sentences, beam_size), NOWHERE))
 
     @property
     def beam_size(self) -> int:
@@ -101,11 +158,7 @@ class Slots:
 
     def select(self, sentences: slice) -> Self:
         """Keep some of the sentences."""
-        return type(self)(
-            self.log_probabilities[sentences],
-            self.nodes[sentences],
-            self.num_free[sentences],
-        )
+        return type(self)(self.log_probabilities[sentences], self.nodes[sentences])
 
     def correct(self, rows: Tensor, log_probabilities: Tensor) -> Self:
         """Give the hypotheses in some of the model's rows other log-probabilities."""
@@ -114,65 +167,75 @@ class Slots:
         return replace(self, log_probabilities=corrected)
 
     def grow(self, choices: Choices) -> Grown:
-        """Fill each sentence's free slots with its best continuations.
+        """Give each sentence's best continuations.
 
         Of equal ones the earlier slot's goes first, then that with the lower token.
         """
-        filled, beam_size = self.filled, self.beam_size
-        num_choices = choices.tokens.shape[1]
+        filled, num_choices = self.filled, choices.tokens.shape[1]
         sums = torch.full((*filled.shape, num_choices), EMPTY, dtype=torch.float64)
         sums[filled] = self.log_probabilities[filled, None] + choices.log_probabilities
         worth = sums.clone()
         worth[filled] -= choices.handicaps
-        # (sentence, slot, choice) -> (sentence, slot)
-        ordered, picks = worth.flatten(1).sort(dim=1, descending=True, stable=True)
-        picks = picks[:, :beam_size]
+        # (sentence, slot, choice) -> (sentence, continuation)
+        worth, picks = worth.flatten(1).sort(dim=1, descending=True, stable=True)
+        best = slice(0, 2 * self.beam_size + 2)
+        worth, picks = worth[:, best], picks[:, best]
         sums = sums.flatten(1).gather(1, picks)
-        parents, choice = picks // num_choices, picks % num_choices
-        rows = (filled.flatten().cumsum(0) - 1).view_as(filled).gather(1, parents)
-        sums = sums.masked_fill(torch.arange(beam_size) >= self.num_free, EMPTY)
-        tokens = choices.tokens[rows, choice]
-        has_ended = (tokens == END) & ~sums.isneginf()
+        slots, choice = picks // num_choices, picks % num_choices
+        rows = (filled.flatten().cumsum(0) - 1).view_as(filled).gather(1, slots)
         return Grown(
-            tokens=tokens,
+            tokens=choices.tokens[rows, choice],
             token_log_probabilities=choices.log_probabilities[rows, choice],
             log_probabilities=sums,
-            parents=self.nodes.gather(1, parents),
+            worth=worth,
+            parents=self.nodes.gather(1, slots),
             rows=rows,
-            num_free=self.num_free - has_ended.sum(dim=1, keepdim=True),
-            margin=self._margin(ordered),
         )
-
-    def _margin(self, ordered: Tensor) -> Tensor:
-        """Compare the last continuation for which there is a free slot and the next."""
-        last = (self.num_free - 1).clamp(min=0)
-        return (ordered.gather(1, last) - ordered.gather(1, last + 1))[:, 0]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The ended hypotheses of each sentence, best first: no more than it has slots."""
+    """The likeliest ended hypotheses of each sentence: no more than it has slots."""
 
-    scores: Tensor  # EMPTY where there are fewer
+    log_probabilities: Tensor  # EMPTY where there are fewer
     nodes: Tensor  # NOWHERE where there are fewer
+    count: Tensor  # (sentence, 1): how many have ended
+    best_ended: Tensor  # (sentence, 1): whether the likeliest of its step was one
 
     @classmethod
     def none(cls, num_sentences: int, beam_size: int) -> Self:
         """Nothing has ended yet."""
         shape = (num_sentences, beam_size)
-        scores = torch.full(shape, EMPTY, dtype=torch.float64)
-        return cls(scores, torch.full(shape, NOWHERE))
+        return cls(
+            torch.full(shape, EMPTY, dtype=torch.float64),
+            torch.full(shape, NOWHERE),
+            torch.zeros((num_sentences, 1), dtype=torch.int64),
+            torch.zeros((num_sentences, 1), dtype=torch.bool),
+        )
 
-    def score_to_beat(self, nbest: int) -> Tensor:
-        """Give the score (sentence, 1) by which a further one is among the n best."""
-        return self.scores[:, nbest - 1, None]
+    @property
+    def is_full(self) -> Tensor:
+        """Whether (sentence, 1) a full beam has ended, the likeliest of a step too."""
+        return (self.count >= self.nodes.shape[1]) & self.best_ended
 
-    def merge(self, scores: Tensor, nodes: Tensor) -> Self:
-        """Take in what ended at this step; of equal scores the earlier goes first."""
+    @property
+    def least(self) -> Tensor:
+        """The log-probability (sentence, 1) above which a further one competes."""
+        return self.log_probabilities[:, -1:]
+
+    def merge(self, grown: Grown, nodes: Tensor) -> Self:
+        """Take in what ended at this step; of equal ones the earlier goes first."""
         # The sort being stable, our own empty places come before the new ones, so that
         # no slot in which nothing ended is ever taken for an ended hypothesis.
-        both = torch.cat([self.scores, scores], dim=1)
-        best, order = both.sort(dim=1, descending=True, stable=True)
-        order = order[:, : self.scores.shape[1]]
-        nodes = torch.cat([self.nodes, nodes], dim=1).gather(1, order)
-        return type(self)(best[:, : self.scores.shape[1]], nodes)
+        ended = grown.ended
+        both = torch.cat([self.log_probabilities, ended], dim=1)
+        likeliest, order = both.sort(dim=1, descending=True, stable=True)
+        beam = slice(0, self.nodes.shape[1])
+        nodes = torch.cat([self.nodes, nodes], dim=1).gather(1, order[:, beam])
+        num_ended = (~ended.isneginf()).sum(dim=1, keepdim=True)
+        return type(self)(
+            likeliest[:, beam],
+            nodes,
+            self.count + num_ended,
+            self.best_ended | (grown.best_ends & (num_ended > 0)),
+        )

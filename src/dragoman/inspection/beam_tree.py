@@ -20,7 +20,7 @@ from dragoman.text.tokenizer import Tokenizer
 KEPT = "kept"
 FINISHED = "finished"
 BELOW = "below the beam"
-OUT_OF_REACH = "cannot beat the best finished"
+DONE = "not needed: enough had finished"
 CUT = "cut at the maximum length"
 
 
@@ -112,7 +112,8 @@ def record_search(
     options = replace(SearchOptions.of(settings), max_repeats=0)
     if beam_size is not None:
         options = replace(options, beam_size=beam_size)
-    watched = WatchedModel(model, options.beam_size)
+    # One more than slots: where END is among the likeliest, another fills its slot.
+    watched = WatchedModel(model, options.beam_size + 1)
     device = model.output_weight.device
     engine = PyTorchEngine(watched, settings, device, ExactCopy(model))
     [[result]] = engine.translate([source], options)
@@ -156,19 +157,18 @@ class _Grower:
         """Give every node, step by step, best first."""
         nodes = [BeamNode(ROOT, None, 0, BEGIN, BEGIN_SIGN, 0.0, 0.0, 0.0, 1, KEPT)]
         growing = {ROOT: nodes[ROOT]}  # those that the search asked about, by log entry
-        free, step = self.beam_size, 0
+        step = 0
         while growing:
             step += 1
             candidates = self._candidates(growing)
-            growing, ended = {}, 0
+            growing = {}
             for rank, candidate in enumerate(candidates, 1):
-                fate = self._fate(candidate, rank <= free, step >= longest)
+                in_beam = rank <= self.beam_size
+                fate = self._fate(candidate, in_beam, step >= longest)
                 node = self._node(len(nodes), step, rank, candidate, fate)
                 nodes.append(node)
-                ended += fate == FINISHED
                 if candidate.grown is not None:
                     growing[candidate.grown] = node
-            free -= ended
         return tuple(nodes)
 
     def _candidates(self, growing: dict[int, BeamNode]) -> list[_Candidate]:
@@ -195,7 +195,7 @@ class _Grower:
             return BELOW
         if candidate.token == END:
             return FINISHED
-        return CUT if at_limit else OUT_OF_REACH
+        return CUT if at_limit else DONE
 
     def _node(
         self, number: int, step: int, rank: int, candidate: _Candidate, fate: str
