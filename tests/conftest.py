@@ -1,6 +1,8 @@
 """What many tests need: quiet threads, a small corpus, and a small trained model."""
 
+import importlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +11,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 import torch
+from torch import nn
 
+from dragoman.model.layers import DecoderLayer
+from dragoman.model.transformer import Transformer
+from dragoman.model_folder import load_model, save_model
+from dragoman.special_tokens import BEGIN, PAD
 from dragoman.text.public_corpora import get
 from dragoman.training.train import train
 
@@ -71,3 +78,51 @@ def model_folder(corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory) ->
         quiet=True,
     )
     return folder
+
+
+@pytest.fixture(scope="session")
+def ctranslate2(in_ci: bool) -> None:
+    """Skip what needs CTranslate2 where it is not installed, but not in CI."""
+    if in_ci:
+        importlib.import_module("ctranslate2")
+    pytest.importorskip("ctranslate2", reason="pip install 'dragoman[ctranslate2]'")
+
+
+@pytest.fixture(scope="session")
+def exported_folder(
+    model_folder: Path,
+    ctranslate2: None,
+    sure_of_words: Callable[[Transformer], None],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """Much the same model with an export; tests must leave it as it is."""
+    from dragoman.interchange.ctranslate2 import export_ctranslate2
+
+    folder = tmp_path_factory.mktemp("exported") / "toy"
+    saved = load_model(model_folder)
+    sure_of_words(saved.model)
+    save_model(folder, saved.model, saved.tokenizers, saved.config, saved.languages, "")
+    export_ctranslate2(folder, "float32")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sure_of_words() -> Callable[[Transformer], None]:
+    """Let a model think PAD and BEGIN next to impossible, as a well trained one does.
+
+    What little it gives them, CTranslate2 shares out among the others, and PyTorch does
+    not: of two translations that are all but equal, either may then be the better.
+    """
+
+    @torch.no_grad()
+    def change(model: Transformer) -> None:
+        last = model.decoder.layers[-1]
+        assert isinstance(last, DecoderLayer)
+        norm = model.decoder.norm
+        if not isinstance(norm, nn.LayerNorm):
+            norm = last.around_feed_forward.norm
+        direction = nn.functional.normalize(torch.ones_like(norm.bias), dim=0)
+        norm.bias.add_(4 * direction)
+        model.output_weight[[PAD, BEGIN]] = -8 * direction
+
+    return change

@@ -5,7 +5,7 @@ import pytest
 
 import dragoman
 from dragoman.decoding.bayes_risk import expected_chrf
-from dragoman.decoding.repetition import most_repeats
+from dragoman.decoding.loops import most_repeats
 from dragoman.errors import ConfigError
 from dragoman.model_folder import load_model
 from dragoman.text.tokenizer import learn_tokenizer

@@ -9,6 +9,7 @@ DragomanError
 ├── EvaluationError     translations and references that cannot be compared
 ├── InspectionError     a place in a model that is not there to be looked at
 ├── StudioError         a page that cannot be opened, or a question without an answer
+├── ExportError         a model that cannot be turned into another format
 ├── FetchError          a public corpus that could not be fetched
 └── MissingExtraError   a feature whose optional package is not installed
 
@@ -50,6 +51,10 @@ class InspectionError(DragomanError):
 
 class StudioError(DragomanError):
     """A page that cannot be opened, or a question that has no answer."""
+
+
+class ExportError(DragomanError):
+    """A model that cannot be turned into another program's format."""
 
 
 class FetchError(DragomanError):

@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self, overload
+from typing import TYPE_CHECKING, Self, overload
 
 from dragoman.config import Config
-from dragoman.decoding.bayes_risk import expected_chrf
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.options import SearchOptions
-from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.errors import ConfigError
-from dragoman.model.device import choose_device
-from dragoman.model.ensemble import Ensemble
-from dragoman.model_folder import SavedModel, load_model
+from dragoman.engine_choice import EngineChoice
 from dragoman.special_tokens import END
 from dragoman.text.normalization import normalize
 from dragoman.text.tokenizer_pair import TokenizerPair
+
+if TYPE_CHECKING:
+    from dragoman.model_folder import SavedModel
 
 
 @dataclass(frozen=True)
@@ -44,13 +42,13 @@ class Translator:
 
     def __init__(
         self,
-        saved: SavedModel,
+        model: "SavedModel | EngineChoice",
         device: str = "auto",
-        together_with: Sequence[SavedModel] = (),
+        together_with: "Sequence[SavedModel]" = (),
     ) -> None:
-        self.saved = saved
-        model = predict_together(saved, together_with) if together_with else saved.model
-        self.engine = PyTorchEngine(model, saved.config.decoding, choose_device(device))
+        if not isinstance(model, EngineChoice):
+            model = EngineChoice.of(model, device, together_with)
+        self.engine = model
 
     @classmethod
     def load(
@@ -58,20 +56,32 @@ class Translator:
         folder: str | Path,
         device: str = "auto",
         together_with: Sequence[str | Path] = (),
+        *,
+        engine: str = "auto",
+        threads: int | None = None,
     ) -> Self:
-        """Load a translator from its model folder, and others to predict with it."""
-        others = [load_model(Path(other)) for other in together_with]
-        return cls(load_model(Path(folder)), device, others)
+        """Load a translator from its model folder, and others to predict with it.
+
+        The engine is pytorch, ctranslate2, which needs an export (`dragoman export`),
+        or auto: ctranslate2 where there is an export and it can do what is asked.
+        """
+        others = [Path(other) for other in together_with]
+        return cls(EngineChoice.open(Path(folder), engine, device, threads, others))
+
+    @property
+    def saved(self) -> "SavedModel":
+        """The model itself, in PyTorch, whatever engine translates."""
+        return self.engine.saved
 
     @property
     def config(self) -> Config:
         """The settings that the model was trained with."""
-        return self.saved.config
+        return self.engine.described.config
 
     @property
     def tokenizers(self) -> TokenizerPair:
         """The tokenizers of both languages."""
-        return self.saved.tokenizers
+        return self.engine.described.tokenizers
 
     @property
     def options(self) -> SearchOptions:
@@ -109,7 +119,10 @@ class Translator:
         """
         if isinstance(texts, str):
             return self.translate([texts], beam_size=beam_size, options=options)[0]
-        found = self.translate_nbest(texts, 1, beam_size, options)
+        options = replace(options or self.options, nbest=1)
+        if beam_size is not None:
+            options = replace(options, beam_size=beam_size)
+        found = self._translate(texts, options, None, token_scores=False)
         return [best[0].text for best in found]
 
     def translate_nbest(
@@ -130,10 +143,22 @@ class Translator:
             nbest=options.nbest if nbest is None else nbest,
             beam_size=options.beam_size if beam_size is None else beam_size,
         )
+        return self._translate(texts, options, prefixes, token_scores=True)
+
+    def _translate(
+        self,
+        texts: Sequence[str],
+        options: SearchOptions,
+        prefixes: Sequence[str] | None,
+        *,
+        token_scores: bool,
+    ) -> list[list[Translation]]:
         parts = [self._parts(text) for text in texts]
         sources = [part for sentence in parts for part in sentence]
         begun = None if prefixes is None else self._begun(parts, prefixes)
-        found = iter(self.engine.translate(sources, options, begun))
+        found = iter(
+            self.engine.translate(sources, options, begun, token_scores=token_scores)
+        )
         return [
             _join([self._choose(next(found), options) for _ in sentence], options.nbest)
             for sentence in parts
@@ -153,7 +178,7 @@ class Translator:
         options = replace(options or self.options, nbest=1)
         [source, *_] = self._parts(text) or [[]]
         begun = self._encode_prefix(prefix)
-        after = self.engine.next_tokens(source, begun, count)
+        after = self.engine.pytorch.next_tokens(source, begun, count)
         going_on = [(token, chance) for token, chance in after if token != END]
         prefixes = [[*begun, token] for token, _ in going_on]
         found = self.engine.translate([source] * len(prefixes), options, prefixes)
@@ -179,6 +204,8 @@ class Translator:
         found = self._readable(hypotheses)
         if options.method != "bayes-risk":
             return found
+        from dragoman.decoding.bayes_risk import expected_chrf  # loads NumPy
+
         worth = expected_chrf([translation.text for translation in found])
         different = {
             translation.text: replace(translation, score=score)
@@ -223,21 +250,6 @@ class Translator:
             )
             for hypothesis in hypotheses
         ]
-
-
-def predict_together(saved: SavedModel, others: Sequence[SavedModel]) -> Ensemble:
-    """Join models whose vocabularies are the same."""
-    first = saved.tokenizers
-    for other in others:
-        for side in ("source", "target"):
-            mine, its = getattr(first, side), getattr(other.tokenizers, side)
-            if mine.serialize() != its.serialize():
-                raise ConfigError(
-                    "models that predict together need one vocabulary, and the "
-                    f"{side} vocabularies of these differ: train them on the same "
-                    "prepared text"
-                )
-    return Ensemble([saved.model, *[other.model for other in others]])
 
 
 NOTHING = Translation("", 0.0, 0.0, (), ())

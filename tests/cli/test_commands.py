@@ -25,7 +25,17 @@ def dragoman(*arguments: object, stdin: str | None = None) -> Run:
 
 @pytest.mark.parametrize(
     "command",
-    ["train", "translate", "evaluate", "score", "inspect", "plan", "data", "demo"],
+    [
+        "train",
+        "translate",
+        "evaluate",
+        "score",
+        "export",
+        "inspect",
+        "plan",
+        "data",
+        "demo",
+    ],
 )
 def test_every_command_has_help_with_examples(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -225,7 +235,7 @@ def test_what_nobody_foresaw_is_one_line_too(
     def fail(folder: Path, *_: object) -> None:
         raise RuntimeError(f"no memory for {folder}\nframe #0: somewhere in C++")
 
-    monkeypatch.setattr("dragoman.translator.load_model", fail)
+    monkeypatch.setattr("dragoman.translator.EngineChoice.open", fail)
     assert main(["translate", "m", "Hi"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("dragoman: unforeseen RuntimeError (no memory for m): ")

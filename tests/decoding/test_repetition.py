@@ -3,12 +3,8 @@ import math
 import pytest
 import torch
 
-from dragoman.decoding.repetition import (
-    LONGEST_RUN,
-    NoLoops,
-    allowed_repeats,
-    most_repeats,
-)
+from dragoman.decoding.loops import LONGEST_RUN, allowed_repeats, most_repeats
+from dragoman.decoding.repetition import NoLoops
 from dragoman.decoding.rules import Live
 
 

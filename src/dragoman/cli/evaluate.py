@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dragoman.cli.parsers import (
     Subparsers,
     add_command,
+    add_engine_options,
     add_machine_options,
 )
 from dragoman.cli.search_options import add_search_options, asked_for
@@ -48,16 +49,15 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_search_options(parser)
+    add_engine_options(parser)
     add_machine_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Translate the test set, score it and print the report."""
-    from dragoman.cli.translate import set_threads
     from dragoman.evaluation.report import evaluate, plainly
 
-    set_threads(options.threads)
     if options.output is not None:
         options.output.open("a").close()  # where nothing can be kept is said at once
     report = evaluate(
@@ -67,9 +67,13 @@ def run(options: argparse.Namespace) -> int:
         against=options.against,
         lowercase=options.lowercase,
         device=options.device,
+        engine=options.engine,
+        threads=options.threads,
         progress=sys.stderr.isatty(),
         options=lambda own: asked_for(plainly(own), options),
     )
+    if options.verbose:
+        print(f"dragoman: translated with {report.engine}", file=sys.stderr)
     if options.output is not None:
         text = "".join(f"{line}\n" for line in report.translations)
         options.output.write_text(text, "utf-8")

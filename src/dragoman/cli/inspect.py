@@ -85,7 +85,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Inspect the sentence, and write or print what was asked for."""
-    from dragoman.cli.translate import set_threads
+    from dragoman.cli.threads import set_threads
     from dragoman.inspection.inspect import inspect
     from dragoman.translator import Translator
 

@@ -9,6 +9,7 @@ from dragoman.cli import (
     data,
     demo,
     evaluate,
+    export,
     inspect,
     plan,
     score,
@@ -33,7 +34,18 @@ examples:
 `dragoman COMMAND --help` says more about each.
 """
 
-COMMANDS = (train, translate, evaluate, score, inspect, plan, studio, data, demo)
+COMMANDS = (
+    train,
+    translate,
+    evaluate,
+    score,
+    export,
+    inspect,
+    plan,
+    studio,
+    data,
+    demo,
+)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -41,6 +41,20 @@ def add_machine_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_engine_options(parser: argparse._ActionsContainer) -> None:
+    """Let the person say what translates, and what to tell of it."""
+    parser.add_argument(
+        "--engine",
+        choices=("auto", "pytorch", "ctranslate2"),
+        default="auto",
+        help="auto: ctranslate2 where `dragoman export` was run and it can do what is "
+        "asked, else pytorch",
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="say which engine translates"
+    )
+
+
 def positive_int(text: str) -> int:
     """Read a whole number above 0."""
     try:

@@ -51,7 +51,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score all pairs as they are read; then part them, if asked to."""
-    from dragoman.cli.translate import set_threads
+    from dragoman.cli.threads import set_threads
     from dragoman.errors import ConfigError
     from dragoman.evaluation.corpus_filter import filter_corpus, output_files
     from dragoman.translator import Translator

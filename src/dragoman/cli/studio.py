@@ -43,7 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Load the first model, and serve until Ctrl-C."""
-    from dragoman.cli.translate import set_threads
+    from dragoman.cli.threads import set_threads
     from dragoman.errors import MissingExtraError
 
     try:

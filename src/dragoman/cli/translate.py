@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from dragoman.cli.parsers import (
     Subparsers,
     add_command,
+    add_engine_options,
     add_machine_options,
     positive_int,
 )
@@ -73,6 +74,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="a further model of the same vocabulary to predict together with",
     )
     add_search_options(parser)
+    add_engine_options(parser)
     add_machine_options(parser)
     parser.set_defaults(run=run)
 
@@ -84,8 +86,13 @@ def run(options: argparse.Namespace) -> int:
     from dragoman.cli.line_stream import arriving_lines
     from dragoman.translator import Translator
 
-    set_threads(options.threads)
-    translator = Translator.load(options.model, options.device, options.together_with)
+    translator = Translator.load(
+        options.model,
+        options.device,
+        options.together_with,
+        engine=options.engine,
+        threads=options.threads,
+    )
     guarded = translator.config.decoding.max_repeats
     own = replace(translator.options, max_repeats=guarded)
     search = search_options(own, options)
@@ -97,6 +104,9 @@ def run(options: argparse.Namespace) -> int:
             for line in _answer(translator, lines, search, options, done):
                 sys.stdout.buffer.write(line.encode("utf-8") + b"\n")
             sys.stdout.buffer.flush()
+            if options.verbose and not done:
+                said = f"dragoman: translating with {translator.engine}"
+                print(said, file=sys.stderr)
             done += len(lines)
             bar.update(len(lines))
     return 0
@@ -124,14 +134,6 @@ def _standard_input() -> BinaryIO:
     return os.fdopen(0, "rb", closefd=False)
 
 
-def set_threads(threads: int | None) -> None:
-    """Let torch use so many threads, or as many as it would (one per core)."""
-    import torch
-
-    if threads is not None:
-        torch.set_num_threads(threads)
-
-
 def _answer(
     translator: "Translator",
     lines: list[str],
@@ -143,6 +145,8 @@ def _answer(
     if options.alternatives:
         return _alternatives(translator, lines, search, options, done)
     prefixes = [prefix] * len(lines) if prefix else None
+    if options.nbest is None and not options.json and prefixes is None:
+        return translator.translate(lines, options=search)
     found = translator.translate_nbest(lines, options=search, prefixes=prefixes)
     if options.nbest is None and not options.json:
         return [best.text for best, *_ in found]

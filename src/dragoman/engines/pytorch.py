@@ -16,10 +16,12 @@ from dragoman.decoding.close_calls import Judge
 from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.largest import largest
+from dragoman.decoding.loops import allowed_repeats, is_looping
 from dragoman.decoding.options import SearchOptions
-from dragoman.decoding.repetition import NoLoops, allowed_repeats, is_looping
+from dragoman.decoding.repetition import NoLoops
 from dragoman.decoding.rules import MinimumLength, NoRepeatedRun, Prefixes, Rule
 from dragoman.decoding.sampling import sampling_search
+from dragoman.engines.batches import batches
 from dragoman.engines.exact_copy import ExactCopy
 from dragoman.model.contract import Memory, Predictor, State, TranslationModel
 from dragoman.special_tokens import BEGIN, END, PAD
@@ -210,23 +212,6 @@ def _evaluating(model: PredictorModule[Any, Any]) -> Iterator[None]:
         yield
     finally:
         model.train(was_training)
-
-
-def batches(
-    sources: Sequence[Sequence[int]], batch_tokens: int, num_rows: int = 1
-) -> Iterator[list[int]]:
-    """Group indices of similar lengths, longest first, so that little is padding.
-
-    So many rows are worked on for each sentence.
-    """
-    budget = batch_tokens // num_rows
-    by_length = sorted(range(len(sources)), key=lambda index: -len(sources[index]))
-    start = 0
-    while start < len(by_length):
-        longest = len(sources[by_length[start]]) + 1
-        end = start + max(1, budget // longest)
-        yield by_length[start:end]
-        start = end
 
 
 def _pad(sentences: Sequence[Sequence[int]]) -> Tensor:

@@ -55,7 +55,7 @@ def score_pairs(
         for index, pair in enumerate(zip(source_ids, target_ids, strict=True))
         if all(0 < len(side) <= longest for side in pair)
     ]
-    weighed = translator.engine.score(
+    weighed = translator.engine.pytorch.score(
         [source_ids[index] for index in fit], [target_ids[index] for index in fit]
     )
     scores = [UNWEIGHED] * len(source_ids)

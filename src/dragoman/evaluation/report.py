@@ -12,7 +12,7 @@ from dragoman.errors import EvaluationError
 from dragoman.evaluation.breakdown import LengthBucket, breakdown_table, by_length
 from dragoman.evaluation.metrics import Scores, score
 from dragoman.evaluation.significance import Comparison, compare
-from dragoman.model_folder import check_folder
+from dragoman.model_files import check_folder
 from dragoman.text.corpus import read_lines
 from dragoman.translator import Translator
 
@@ -31,12 +31,14 @@ class EvaluationReport:
     against_scores: Scores | None
     comparisons: tuple[Comparison, ...]
     translations: tuple[str, ...]
+    engine: str
 
     def to_dict(self) -> dict[str, Any]:
         """Give one plain object, for `--json`."""
         values: dict[str, Any] = {
             "model": self.model,
             "sentences": self.sentences,
+            "engine": self.engine,
             **self.scores.to_dict(),
             "by_length": [bucket.to_dict() for bucket in self.by_length],
         }
@@ -73,6 +75,8 @@ def evaluate(
     beam_size: int | None = None,
     lowercase: bool = False,
     device: str = "auto",
+    engine: str = "auto",
+    threads: int | None = None,
     progress: bool = False,
     options: Callable[[SearchOptions], SearchOptions] = plainly,
 ) -> EvaluationReport:
@@ -90,10 +94,12 @@ def evaluate(
         wanted = options(own)
         return wanted if beam_size is None else replace(wanted, beam_size=beam_size)
 
-    translations = _translate(model, sources, asked, device, progress)
+    translator = Translator.load(model, device, engine=engine, threads=threads)
+    translations = _translate(translator, str(model), sources, asked, progress)
     others = None
     if against is not None:
-        others = _translate(against, sources, asked, device, progress)
+        other = Translator.load(against, device, engine=engine, threads=threads)
+        others = _translate(other, str(against), sources, asked, progress)
     return EvaluationReport(
         model=str(model),
         sentences=len(sources),
@@ -109,6 +115,7 @@ def evaluate(
         if others is None
         else tuple(compare(translations, others, references, lowercase=lowercase)),
         translations=tuple(translations),
+        engine=str(translator.engine),
     )
 
 
@@ -125,17 +132,16 @@ def _read(source: Path, reference: Path) -> tuple[list[str], list[str]]:
 
 
 def _translate(
-    model: str | Path,
+    translator: Translator,
+    name: str,
     sources: Sequence[str],
     asked: Callable[[SearchOptions], SearchOptions],
-    device: str,
     progress: bool,
 ) -> list[str]:
-    translator = Translator.load(model, device)
     options = asked(translator.options)
     translations: list[str] = []
     with tqdm(
-        total=len(sources), desc=f"translating with {model}", disable=not progress
+        total=len(sources), desc=f"translating with {name}", disable=not progress
     ) as bar:
         for start in range(0, len(sources), SENTENCES_AT_ONCE):
             part = sources[start : start + SENTENCES_AT_ONCE]

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-
 from dragoman.config import TokenizerConfig
 from dragoman.errors import TokenizerError
 
@@ -105,6 +103,8 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 def choose_vocabulary_size(num_sentences: int, kind: str) -> int:
     """Choose a vocabulary size that this many sentence pairs can fill."""
+    import numpy as np  # not needed to translate, and a tenth of a second to load
+
     pairs, sizes = zip(*_SIZES, strict=True)
     size = float(np.interp(math.log(max(num_sentences, 1)), np.log(pairs), sizes))
     if kind == "words":

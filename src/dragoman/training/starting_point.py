@@ -10,7 +10,8 @@ from dragoman.config import Config
 from dragoman.errors import ConfigError, TrainingError
 from dragoman.model.transformer import Transformer
 from dragoman.model.weights import get_weights, set_weights
-from dragoman.model_folder import WEIGHTS, SavedModel, load_model
+from dragoman.model_files import WEIGHTS
+from dragoman.model_folder import SavedModel, load_model
 from dragoman.training.schedule import paper_rate
 
 # Of the highest rate that the model has learned at: enough to learn something new, too

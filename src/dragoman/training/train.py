@@ -16,7 +16,8 @@ from dragoman.config import Config, TrainingConfig
 from dragoman.errors import ConfigError, TrainingError
 from dragoman.model.device import choose_device
 from dragoman.model.transformer import Transformer
-from dragoman.model_folder import build_for, is_whole
+from dragoman.model_files import is_whole
+from dragoman.model_folder import build_for
 from dragoman.text.corpus import Corpus, count_pairs
 from dragoman.training.batch_source import BatchSource
 from dragoman.training.budget import Budget

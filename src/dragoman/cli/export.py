@@ -1,0 +1,51 @@
+"""`dragoman export`: a trained model for other engines."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from dragoman.cli.parsers import Subparsers, add_command
+
+DESCRIPTION = """\
+Export a model for CTranslate2, which translates several times faster on a CPU.
+
+The export lies in MODEL/ctranslate2-QUANTIZATION, where `translate` and `evaluate` find
+it by themselves, or in DIR; any CTranslate2 can use it. int8 is the smallest and
+fastest and costs a little quality; float32 gives what PyTorch gives. Export again after
+training again: an old export is noticed and not used."""
+
+EXAMPLES = """\
+examples:
+  dragoman export MODEL --to ctranslate2
+  dragoman export MODEL --to ctranslate2 --quantization float32
+  dragoman export MODEL --to ctranslate2 --output DIR
+"""
+
+FORMATS = ("ctranslate2",)
+QUANTIZATIONS = ("int8", "int16", "float16", "float32")
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Declare the command and its options."""
+    parser = add_command(subparsers, "export", DESCRIPTION, EXAMPLES)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="model folder")
+    parser.add_argument("--to", choices=FORMATS, required=True, help="the format")
+    parser.add_argument(
+        "--quantization",
+        choices=QUANTIZATIONS,
+        default="int8",
+        help="how weights are stored (default: int8)",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="another place for the export"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Export, and say where the export lies."""
+    from dragoman.interchange.ctranslate2 import export_ctranslate2
+
+    export = export_ctranslate2(options.model, options.quantization, options.output)
+    print(f"the export is in {export.folder}", file=sys.stderr)
+    return 0

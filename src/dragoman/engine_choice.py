@@ -1,0 +1,216 @@
+"""Which engine translates: CTranslate2 where an export fits, else PyTorch.
+
+PyTorch can do everything and takes a second or more to load, so it is only loaded when
+it is needed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.loops import is_looping
+from dragoman.decoding.options import SearchOptions
+from dragoman.engines.ctranslate2 import CTranslate2Engine
+from dragoman.engines.exports import find_export
+from dragoman.errors import ConfigError, MissingExtraError, ModelFolderError
+from dragoman.model_files import ModelDescription
+
+if TYPE_CHECKING:
+    from dragoman.engines.pytorch import PyTorchEngine
+    from dragoman.model.ensemble import Ensemble
+    from dragoman.model_folder import SavedModel
+
+ENGINES = ("auto", "pytorch", "ctranslate2")
+
+
+class EngineChoice:
+    """A model and the engines that can run it; PyTorch is opened when first needed.
+
+    `why_pytorch` says why CTranslate2 is not used, where that is so.
+    """
+
+    def __init__(
+        self,
+        described: ModelDescription,
+        load: "Callable[[], SavedModel]",
+        ctranslate2: CTranslate2Engine | None = None,
+        why_pytorch: str | None = None,
+        device: str = "auto",
+        threads: int | None = None,
+        *,
+        load_others: "Callable[[], Sequence[SavedModel]]" = tuple,
+        only: bool = False,
+    ) -> None:
+        self.described = described
+        self.ctranslate2 = ctranslate2
+        self.why_pytorch = why_pytorch
+        self._load = load
+        self._load_others = load_others
+        self._device = device
+        self._threads = threads
+        self._only_ctranslate2 = only
+
+    @classmethod
+    def of(
+        cls,
+        saved: "SavedModel",
+        device: str = "auto",
+        others: "Sequence[SavedModel]" = (),
+    ) -> Self:
+        """Take a model that is in memory, and others to predict with it."""
+        described = ModelDescription(saved.tokenizers, saved.config, saved.languages)
+        choice = cls(
+            described,
+            lambda: saved,
+            None,
+            "the model is in memory",
+            device,
+            load_others=lambda: others,
+        )
+        _ = choice.pytorch
+        return choice
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        engine: str = "auto",
+        device: str = "auto",
+        threads: int | None = None,
+        others: Sequence[Path] = (),
+    ) -> Self:
+        """Take a model folder, and its export if there is one that fits.
+
+        Only PyTorch can predict with several models together.
+        """
+        if engine not in ENGINES:
+            raise ConfigError(
+                f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}"
+            )
+        described = ModelDescription.read(folder)
+        found: CTranslate2Engine | None = None
+        why_pytorch: str | None = "it was asked for"
+        if others:
+            why_pytorch = "CTranslate2 cannot predict with several models together"
+            if engine == "ctranslate2":
+                raise ConfigError(f"{why_pytorch}: use the engine pytorch for this")
+        elif engine != "pytorch":
+            try:
+                export, settings = find_export(folder), described.config.decoding
+                found = CTranslate2Engine(export, settings, device, threads)
+                why_pytorch = None
+            except (ModelFolderError, MissingExtraError) as error:
+                if engine == "ctranslate2":
+                    raise
+                why_pytorch = str(error)
+        choice = cls(
+            described,
+            lambda: _load(folder),
+            found,
+            why_pytorch,
+            device,
+            threads,
+            load_others=lambda: [_load(other) for other in others],
+            only=engine == "ctranslate2",
+        )
+        if found is None:
+            _ = choice.pytorch  # what is wrong with the weights is said at once
+        return choice
+
+    @cached_property
+    def saved(self) -> "SavedModel":
+        """The model itself, in PyTorch."""
+        return self._load()
+
+    @cached_property
+    def pytorch(self) -> "PyTorchEngine":
+        """The engine that can do everything."""
+        import torch
+
+        from dragoman.engines.pytorch import PyTorchEngine
+        from dragoman.model.device import choose_device
+
+        if self._threads is not None:
+            torch.set_num_threads(self._threads)
+        others, model = self._load_others(), self.saved.model
+        together = predict_together(self.saved, others) if others else model
+        settings, device = self.described.config.decoding, choose_device(self._device)
+        return PyTorchEngine(together, settings, device)
+
+    def translate(
+        self,
+        sources: Sequence[Sequence[int]],
+        options: SearchOptions,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        *,
+        token_scores: bool = True,
+    ) -> list[list[Hypothesis]]:
+        """Translate with the faster engine that can do what is asked."""
+        if self.ctranslate2 is not None:
+            plain = replace(options, max_repeats=0)
+            longest = max(map(len, sources), default=0)
+            reason = self.ctranslate2.why_not(plain, longest)
+            if prefixes is not None and any(prefixes):
+                reason = "CTranslate2 cannot go on from a given beginning as we do"
+            if reason is None:
+                found = self.ctranslate2.translate(
+                    sources, plain, token_scores=token_scores
+                )
+                return self._without_loops(sources, found, options)
+            if self._only_ctranslate2:
+                raise ConfigError(f"{reason}: use the engine pytorch for this")
+            self.why_pytorch = reason
+        return self.pytorch.translate(sources, options, prefixes)
+
+    def _without_loops(
+        self,
+        sources: Sequence[Sequence[int]],
+        found: list[list[Hypothesis]],
+        options: SearchOptions,
+    ) -> list[list[Hypothesis]]:
+        """Leave to PyTorch, which has the guard, the few sentences that loop."""
+        looping = [
+            index
+            for index, source in enumerate(sources)
+            if is_looping(source, found[index], options)
+        ]
+        if looping:
+            again = self.pytorch.translate([sources[i] for i in looping], options)
+            for index, hypotheses in zip(looping, again, strict=True):
+                found[index] = hypotheses
+        return found
+
+    def __str__(self) -> str:
+        """Name the engine for people, and say why it is this one."""
+        if self.ctranslate2 is None or self.why_pytorch is not None:
+            return f"pytorch ({self.why_pytorch})"
+        export = self.ctranslate2.export
+        return (
+            f"ctranslate2 ({export.quantization}, {self.ctranslate2.workers} workers)"
+        )
+
+
+def _load(folder: Path) -> "SavedModel":
+    from dragoman.model_folder import load_model
+
+    return load_model(folder)
+
+
+def predict_together(saved: "SavedModel", others: "Sequence[SavedModel]") -> "Ensemble":
+    """Join models whose vocabularies are the same."""
+    from dragoman.model.ensemble import Ensemble
+
+    first = saved.tokenizers
+    for other in others:
+        for side in ("source", "target"):
+            mine, its = getattr(first, side), getattr(other.tokenizers, side)
+            if mine.serialize() != its.serialize():
+                raise ConfigError(
+                    "models that predict together need one vocabulary, and the "
+                    f"{side} vocabularies of these differ: train them on the same "
+                    "prepared text"
+                )
+    return Ensemble([saved.model, *[other.model for other in others]])

@@ -1,0 +1,137 @@
+"""The files of a model folder: their names, their checksums, and all but the weights.
+
+Nothing here needs PyTorch, so that an engine which does not need it either can start
+at once.
+"""
+
+import json
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from dragoman import durable
+from dragoman.config import Config, read_saved
+from dragoman.errors import ConfigError, ModelFolderError, TokenizerError
+from dragoman.text.tokenizer_pair import TokenizerPair
+
+WEIGHTS, CONFIG, CARD, CHECKSUMS = (
+    "model.safetensors",
+    "config.json",
+    "README.md",
+    "SHA256SUMS",
+)
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class ModelDescription:
+    """What a model folder says of its model, beside the weights."""
+
+    tokenizers: TokenizerPair
+    config: Config
+    languages: tuple[str, str]
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read settings and tokenizers, or say in one line what is wrong with them.
+
+        They are checked against their checksums; the weights are not looked at.
+        """
+        check_folder(folder, besides=(WEIGHTS,))
+        description = _read_description(folder / CONFIG)
+        try:
+            config = read_saved(description["settings"])
+            source, target = description["languages"]
+            tokenizers = TokenizerPair.load(folder)
+        except (KeyError, TypeError, ValueError, OSError) as error:
+            raise ModelFolderError(
+                f"{folder} does not hold a model: {error}"
+            ) from error
+        except (ConfigError, TokenizerError) as error:
+            raise ModelFolderError(f"{folder} cannot be used: {error}") from error
+        return cls(tokenizers, config, (source, target))
+
+
+def write_checksums(folder: Path, files: list[Path]) -> None:
+    """Note the SHA-256 of each file, in the form that `sha256sum --check` reads."""
+    lines = [f"{durable.sha256(path)}  {path.name}\n" for path in sorted(files)]
+    durable.replace_text(folder / CHECKSUMS, "".join(lines))
+
+
+def is_whole(folder: Path) -> bool:
+    """Say whether a model was saved here, and is as it was saved."""
+    try:
+        check_folder(folder)
+    except ModelFolderError:
+        return False
+    return True
+
+
+def check_folder(folder: Path, besides: Container[str] = ()) -> None:
+    """Compare every file with its checksum, besides some that are not needed."""
+    expected = read_checksums(folder)
+    for name in (WEIGHTS, CONFIG):
+        if name not in expected:
+            raise ModelFolderError(f"{folder / CHECKSUMS} does not list {name}")
+    check_files(
+        folder, {name: sha for name, sha in expected.items() if name not in besides}
+    )
+
+
+def read_checksums(folder: Path) -> dict[str, str]:
+    """Give the SHA-256 that each file of a model folder should have."""
+    if not folder.is_dir():
+        raise ModelFolderError(
+            f"there is no model folder {folder}: `dragoman train {folder}` makes one"
+        )
+    if not (folder / CHECKSUMS).is_file():
+        raise ModelFolderError(_why_unfinished(folder))
+    return read_sums(folder)
+
+
+def read_sums(folder: Path) -> dict[str, str]:
+    """Read the SHA256SUMS of any folder that has them."""
+    expected = {}
+    for line in (folder / CHECKSUMS).read_text("utf-8", "replace").splitlines():
+        sha, _, name = line.partition("  ")
+        if not name:
+            raise ModelFolderError(
+                f"{folder / CHECKSUMS} was truncated or altered: copy the folder again"
+            )
+        expected[name] = sha
+    return expected
+
+
+def check_files(folder: Path, expected: Mapping[str, str]) -> None:
+    """Compare files with the SHA-256 they should have."""
+    for name, sha in expected.items():
+        if "/" in name or not (folder / name).is_file():
+            raise ModelFolderError(f"{folder / name} is missing: copy the folder again")
+        if durable.sha256(folder / name) != sha:
+            raise ModelFolderError(
+                f"{folder / name} was truncated or altered (its SHA-256 is not the one "
+                f"in {CHECKSUMS}): copy the folder again"
+            )
+
+
+def _why_unfinished(folder: Path) -> str:
+    if (folder / "checkpoints").is_dir():
+        return (
+            f"{folder} holds a training run that has not finished: "
+            "run the same `dragoman train` command again to go on"
+        )
+    return f"{folder} is not a model folder: it has no {CHECKSUMS}"
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    try:
+        description = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ModelFolderError(f"{path} is not JSON: {error}") from error
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise ModelFolderError(
+            f"{path} is not of format {FORMAT}, the one this Dragoman reads: "
+            "use the Dragoman that wrote it, or train again"
+        )
+    return description
