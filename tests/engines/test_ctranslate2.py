@@ -26,7 +26,8 @@ def engine(exported_folder: Path, saved: SavedModel) -> CTranslate2Engine:
 
 @pytest.fixture(scope="module")
 def options(saved: SavedModel) -> SearchOptions:
-    return SearchOptions.of(replace(saved.config.decoding, max_extra_tokens=8))
+    settings = replace(saved.config.decoding, max_extra_tokens=8)
+    return replace(SearchOptions.of(settings), max_repeats=0)
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,7 @@ def assert_equal(folder: Path, export: Export, count: int) -> None:
     theirs = CTranslate2Engine(export, settings, workers=1)
     ours = PyTorchEngine(saved.model, settings)
     sources = sentences(count, saved.tokenizers.source.vocabulary_size)
-    options = SearchOptions.of(settings)
+    options = replace(SearchOptions.of(settings), max_repeats=0)
     for asked in (replace(options, beam_size=1), replace(options, nbest=3)):
         expected = ours.translate(sources, asked)
         found = theirs.translate(sources, asked, token_scores=True)

@@ -59,8 +59,9 @@ class Growth:
     ) -> Grown:
         if not len(live.tokens):
             return Grown.nothing(slots)
-        # END, enough for every slot, and one more that shows how close it was.
-        num_choices = slots.beam_size + 2
+        # END, enough for every slot, one more that shows how close it was, and another
+        # so that a single slot has as many continuations as `Grown` counts on.
+        num_choices = slots.beam_size + 3
         choices = likeliest_tokens(
             log_probabilities, num_choices, self._rules, live, handicaps
         )

@@ -50,7 +50,7 @@ class CTranslate2Engine:
             length_penalty_kind=options.length_penalty_kind,
             length_penalty=options.length_penalty,
             max_extra_tokens=options.max_extra_tokens,
-            max_repeats=0,
+            max_repeats=options.max_repeats,  # the guard is our caller's affair
             nbest=options.nbest,
             max_length=options.max_length,
         )
@@ -71,7 +71,7 @@ class CTranslate2Engine:
 
         The log-probability of each token costs extra, and is given where asked for.
         """
-        options = options or replace(SearchOptions.of(self.settings), max_repeats=0)
+        options = options or SearchOptions.of(self.settings)
         longest = max(map(len, sources), default=0)
         if reason := self.why_not(options, longest):
             raise ConfigError(f"{reason}: use the engine pytorch for this")
