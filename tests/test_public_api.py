@@ -9,6 +9,7 @@ import dragoman
 def test_public_names_are_these() -> None:
     assert dragoman.__all__ == [
         "DragomanError",
+        "Glossary",
         "Translator",
         "evaluate",
         "inspect",

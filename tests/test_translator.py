@@ -2,12 +2,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dragoman
 from dragoman.decoding.bayes_risk import expected_chrf
 from dragoman.decoding.loops import most_repeats
 from dragoman.errors import ConfigError
 from dragoman.model_folder import load_model
+from dragoman.text.glossary import Glossary
 from dragoman.text.tokenizer import learn_tokenizer
 from dragoman.text.tokenizer_pair import TokenizerPair
 from dragoman.translator import Translator
@@ -157,3 +160,96 @@ def test_loops_are_broken_unless_asked_for(translator: Translator) -> None:
     for text in translator.translate(texts, options=free):
         loops += most_repeats(translator.tokenizers.target.encode(text)) > 1
     assert loops  # without the guard there were some
+
+
+GLOSSARY = Glossary.of(
+    {"station": "parada", "coffee": "", "good morning": "muy buenas"}
+)
+SPANS = ["<b>", "</b>", "<br/>", "{x}", "%1$s", "3.14", "a@b.org", "⟦1⟧"]
+MARKED = [
+    "Good morning, {name}!",
+    "Where is the station?",
+    "No.",
+    "I would like 1,234.56 cups of coffee, please.",
+    "Click <b>here</b> and <i>there</i> at https://example.org/a.",
+]
+
+
+def test_terms_and_spans_are_in_every_translation(translator: Translator) -> None:
+    found = translator.translate_nbest(MARKED, 2, glossary=GLOSSARY)
+    expected = [
+        ["{name}", "uy buenas"],
+        ["arada"],
+        [],
+        ["1,234.56", "offee"],
+        ["<b>", "</b>", "<i>", "</i>", "https://example.org/a"],
+    ]
+    for best, wanted in zip(found, expected, strict=True):
+        for translation in best:
+            assert all(part in translation.text for part in wanted)
+            assert len(translation.report) == len(wanted)
+            assert all(carried.placed for carried in translation.report)
+    places = [found[4][0].text.index(tag) for tag in ("<b>", "</b>", "<i>", "</i>")]
+    assert places == sorted(places)
+
+
+def test_a_glossary_changes_only_sentences_with_its_terms(
+    translator: Translator,
+) -> None:
+    plain = translator.translate(SENTENCES)
+    with_terms = translator.translate(SENTENCES, glossary=GLOSSARY)
+    for place in (1, 3, 5):
+        assert with_terms[place] == plain[place]
+    assert with_terms[2] != plain[2]
+
+
+def test_company_changes_nothing_under_constraints(translator: Translator) -> None:
+    together = translator.translate(MARKED, glossary=GLOSSARY)
+    alone = [translator.translate(text, glossary=GLOSSARY) for text in MARKED]
+    backwards = translator.translate(MARKED[::-1], glossary=GLOSSARY)[::-1]
+    assert together == alone == backwards
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["Hello", "the", *SPANS]),
+        min_size=1,
+        max_size=12,
+    ).map(" ".join)
+)
+def test_whatever_must_survive_survives(translator: Translator, text: str) -> None:
+    [[best]] = translator.translate_nbest([text], 1, beam_size=2)
+    for span in SPANS:
+        assert best.text.count(span) == text.count(span)
+
+
+def test_a_model_without_placeholders_spells_out_what_must_survive(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Translator, "_has_placeholders", False)
+    assert "{x}" in translator.translate("Hello {x}, there.", beam_size=2)
+
+
+def test_unprotected_text_is_left_to_the_model(translator: Translator) -> None:
+    [[best]] = translator.translate_nbest(["It is 1,234.56."], 1, protect=False)
+    assert best.report == ()
+
+
+def test_a_document_keeps_its_lines_and_what_is_around_sentences(
+    translator: Translator,
+) -> None:
+    text = "Good morning! Where is the station?\n\n  - Good morning!\n"
+    lines = translator.translate_document(text).split("\n")
+    one, two = translator.translate(["Good morning!", "Where is the station?"])
+    assert lines == [f"{one} {two}", "", f"  - {one}", ""]
+
+
+def test_what_is_too_long_is_cut_at_punctuation_and_counted(
+    translator: Translator,
+) -> None:
+    long = "Where is the station? " * 60
+    [[best]] = translator.translate_nbest([long], 1, beam_size=1)
+    assert best.num_cuts > 0
+    [[short]] = translator.translate_nbest(["Good morning!"], 1, beam_size=1)
+    assert short.num_cuts == 0

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DragomanError",
+    "Glossary",
     "Translator",
     "evaluate",
     "inspect",
@@ -24,6 +25,7 @@ __all__ = [
 
 _HOMES = {
     "DragomanError": "errors",
+    "Glossary": "text.glossary",
     "Translator": "translator",
     "evaluate": "evaluation.report",
     "inspect": "inspection.inspect",
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from dragoman.evaluation.report import evaluate
     from dragoman.inspection.inspect import inspect
     from dragoman.planning.plan import plan
+    from dragoman.text.glossary import Glossary
     from dragoman.training.train import train
     from dragoman.translator import Translator
 

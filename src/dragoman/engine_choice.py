@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from dragoman.decoding.constraints import Constraints
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.loops import is_looping
 from dragoman.decoding.options import SearchOptions
@@ -164,6 +165,18 @@ class EngineChoice:
                 raise ConfigError(f"{reason}: use the engine pytorch for this")
             self.why_pytorch = reason
         return self.pytorch.translate(sources, options, prefixes)
+
+    def translate_constrained(
+        self,
+        sources: Sequence[Sequence[int]],
+        constraints: Sequence[Constraints],
+        options: SearchOptions,
+        prefixes: Sequence[Sequence[int]] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Translate under constraints, which only PyTorch can."""
+        return self.pytorch.translate_constrained(
+            sources, constraints, options, prefixes
+        )
 
     def _without_loops(
         self,

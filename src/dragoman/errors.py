@@ -6,6 +6,7 @@ DragomanError
 ├── TokenizerError      a tokenizer that cannot be learned or loaded
 ├── ModelFolderError    a saved model that is missing, damaged or altered
 ├── TrainingError       a run that cannot start, go on or be saved
+├── GlossaryError       a glossary that cannot be read
 ├── EvaluationError     translations and references that cannot be compared
 ├── InspectionError     a place in a model that is not there to be looked at
 ├── StudioError         a page that cannot be opened, or a question without an answer
@@ -39,6 +40,10 @@ class ModelFolderError(DragomanError):
 
 class TrainingError(DragomanError):
     """A training run that cannot start, go on or be saved."""
+
+
+class GlossaryError(DragomanError):
+    """A glossary that cannot be read."""
 
 
 class EvaluationError(DragomanError):

@@ -1,7 +1,8 @@
 """Text in, text out: the one place where text, model and search meet."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
@@ -9,8 +10,14 @@ from dragoman.config import Config
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.options import SearchOptions
 from dragoman.engine_choice import EngineChoice
+from dragoman.phrases import PhraseSpeller
 from dragoman.special_tokens import END
+from dragoman.text.demands import Carried, Demands, demands_of
+from dragoman.text.glossary import Glossary
+from dragoman.text.long_sentences import split_long
 from dragoman.text.normalization import normalize
+from dragoman.text.placeholders import placeholder_ids
+from dragoman.text.sentences import Piece, split_line
 from dragoman.text.tokenizer_pair import TokenizerPair
 
 if TYPE_CHECKING:
@@ -26,6 +33,8 @@ class Translation:
     log_probability: float
     pieces: tuple[str, ...]
     piece_log_probabilities: tuple[float, ...]  # the end of the sentence comes last
+    report: tuple[Carried, ...] = ()  # what had to be carried over, and whether it was
+    num_cuts: int = 0  # made because the source was too long for the model
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,15 @@ class Alternative:
     piece: str
     log_probability: float  # of this one piece
     translation: Translation
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a sentence that is translated by itself, and the blanks after it."""
+
+    demands: Demands
+    ids: list[int]
+    gap: str
 
 
 class Translator:
@@ -95,6 +113,8 @@ class Translator:
         *,
         beam_size: int | None = None,
         options: SearchOptions | None = None,
+        glossary: Glossary | None = None,
+        protect: bool = True,
     ) -> str: ...
 
     @overload
@@ -104,6 +124,8 @@ class Translator:
         *,
         beam_size: int | None = None,
         options: SearchOptions | None = None,
+        glossary: Glossary | None = None,
+        protect: bool = True,
     ) -> list[str]: ...
 
     def translate(
@@ -112,17 +134,33 @@ class Translator:
         *,
         beam_size: int | None = None,
         options: SearchOptions | None = None,
+        glossary: Glossary | None = None,
+        protect: bool = True,
     ) -> str | list[str]:
         """Translate one sentence, or each of several; blank ones stay blank.
 
         The options are `self.options`, or what `dataclasses.replace` makes of them.
+        The translations of a glossary's terms are in the translations of sentences
+        that have the terms. Numbers, addresses, variables and tags come through
+        unharmed, unless not protected.
         """
         if isinstance(texts, str):
-            return self.translate([texts], beam_size=beam_size, options=options)[0]
-        options = replace(options or self.options, nbest=1)
-        if beam_size is not None:
-            options = replace(options, beam_size=beam_size)
-        found = self._translate(texts, options, None, token_scores=False)
+            return self.translate(
+                [texts],
+                beam_size=beam_size,
+                options=options,
+                glossary=glossary,
+                protect=protect,
+            )[0]
+        found = self.translate_nbest(
+            texts,
+            1,
+            beam_size,
+            options,
+            glossary=glossary,
+            protect=protect,
+            token_scores=False,
+        )
         return [best[0].text for best in found]
 
     def translate_nbest(
@@ -132,10 +170,14 @@ class Translator:
         beam_size: int | None = None,
         options: SearchOptions | None = None,
         prefixes: Sequence[str] | None = None,
+        glossary: Glossary | None = None,
+        protect: bool = True,
+        token_scores: bool = True,
     ) -> list[list[Translation]]:
         """Give the best translations of each sentence, best first.
 
-        Each begins with its prefix, if there are prefixes.
+        Each begins with its prefix, if there are prefixes, and reports what it had to
+        carry over. Without the scores of single pieces it may be faster.
         """
         options = options or self.options
         options = replace(
@@ -143,25 +185,99 @@ class Translator:
             nbest=options.nbest if nbest is None else nbest,
             beam_size=options.beam_size if beam_size is None else beam_size,
         )
-        return self._translate(texts, options, prefixes, token_scores=True)
+        understand = partial(self._demands, glossary=glossary, protect=protect)
+        parts = [self._parts(text, understand) for text in texts]
+        begun = None if prefixes is None else self._begun(parts, prefixes)
+        all_parts = [part for sentence in parts for part in sentence]
+        found = iter(self._search(all_parts, options, begun, token_scores=token_scores))
+        return [
+            _join(sentence, [next(found) for _ in sentence], options.nbest)
+            for sentence in parts
+        ]
 
-    def _translate(
+    def translate_document(
         self,
-        texts: Sequence[str],
+        text: str,
+        *,
+        beam_size: int | None = None,
+        options: SearchOptions | None = None,
+        glossary: Glossary | None = None,
+        protect: bool = True,
+    ) -> str:
+        """Translate a text sentence by sentence; its lines and blanks stay."""
+        found = self.translate_lines(
+            text.split("\n"),
+            beam_size=beam_size,
+            options=options,
+            glossary=glossary,
+            protect=protect,
+        )
+        return "\n".join(line.text for line in found)
+
+    def translate_lines(
+        self,
+        lines: Sequence[str],
+        *,
+        beam_size: int | None = None,
+        options: SearchOptions | None = None,
+        glossary: Glossary | None = None,
+        protect: bool = True,
+    ) -> list[Translation]:
+        """Translate lines of a document, each of which may hold several sentences."""
+        language = self.engine.described.languages[0]
+        pieces = [split_line(line, language) for line in lines]
+        sentences = [p.text for line in pieces for p in line if p.is_sentence]
+        found = iter(
+            self.translate_nbest(
+                sentences,
+                1,
+                beam_size,
+                options,
+                glossary=glossary,
+                protect=protect,
+                token_scores=False,
+            )
+        )
+        return [
+            reduce(_follow, (_piece(piece, found) for piece in line), NOTHING)
+            for line in pieces
+        ]
+
+    def _search(
+        self,
+        parts: Sequence[Part],
         options: SearchOptions,
-        prefixes: Sequence[str] | None,
+        prefixes: Sequence[Sequence[int]] | None,
         *,
         token_scores: bool,
     ) -> list[list[Translation]]:
-        parts = [self._parts(text) for text in texts]
-        sources = [part for sentence in parts for part in sentence]
-        begun = None if prefixes is None else self._begun(parts, prefixes)
-        found = iter(
-            self.engine.translate(sources, options, begun, token_scores=token_scores)
+        """Search freely first; where a demand is not met, search under constraints.
+
+        What meets all demands freely is the best that meets them, so most sentences
+        need no more, and those without demands are not touched by those with.
+        """
+        sources = [part.ids for part in parts]
+        demands = [part.demands for part in parts]
+        found = self.engine.translate(
+            sources, options, prefixes, token_scores=token_scores
         )
+        again = [
+            place
+            for place, hypotheses in enumerate(found)
+            if not all(self._meets(demands[place], h) for h in hypotheses)
+        ]
+        if again:
+            better = self.engine.translate_constrained(
+                [sources[place] for place in again],
+                [self._speller.constraints(demands[place]) for place in again],
+                options,
+                None if prefixes is None else [prefixes[place] for place in again],
+            )
+            for place, hypotheses in zip(again, better, strict=True):
+                found[place] = hypotheses
         return [
-            _join([self._choose(next(found), options) for _ in sentence], options.nbest)
-            for sentence in parts
+            self._choose([self._readable(h, demand) for h in hypotheses], options)
+            for hypotheses, demand in zip(found, demands, strict=True)
         ]
 
     def alternatives(
@@ -176,14 +292,18 @@ class Translator:
         Each alternative comes with the best translation that goes on from it.
         """
         options = replace(options or self.options, nbest=1)
-        [source, *_] = self._parts(text) or [[]]
+        understand = partial(self._demands, glossary=None, protect=False)
+        parts = self._parts(text, understand)
+        source, demands = (
+            (parts[0].ids, parts[0].demands) if parts else ([], Demands("", ""))
+        )
         begun = self._encode_prefix(prefix)
         after = self.engine.pytorch.next_tokens(source, begun, count)
         going_on = [(token, chance) for token, chance in after if token != END]
         prefixes = [[*begun, token] for token, _ in going_on]
         found = self.engine.translate([source] * len(prefixes), options, prefixes)
         translations = {
-            token: self._readable(best)[0]
+            token: self._readable(best[0], demands)
             for (token, _), best in zip(going_on, found, strict=True)
         }
         said = self.tokenizers.target
@@ -198,10 +318,9 @@ class Translator:
         ]
 
     def _choose(
-        self, hypotheses: Sequence[Hypothesis], options: SearchOptions
+        self, found: list[Translation], options: SearchOptions
     ) -> list[Translation]:
-        """Read what the search gave; of samples, choose those of the least risk."""
-        found = self._readable(hypotheses)
+        """Give what the search found; of samples, choose those of the least risk."""
         if options.method != "bayes-risk":
             return found
         from dragoman.decoding.bayes_risk import expected_chrf  # loads NumPy
@@ -215,7 +334,7 @@ class Translator:
         return (best + found)[: options.nbest]  # fewer may differ than were asked for
 
     def _begun(
-        self, parts: Sequence[Sequence[list[int]]], prefixes: Sequence[str]
+        self, parts: Sequence[Sequence[Part]], prefixes: Sequence[str]
     ) -> list[list[int]]:
         """Encode the prefixes; the first part of each sentence begins with its own."""
         begun: list[list[int]] = []
@@ -228,48 +347,92 @@ class Translator:
         form = normalize(prefix, self.config.data.normalization)
         return self.tokenizers.target.encode(form)
 
-    def _parts(self, text: str) -> list[list[int]]:
-        """Encode a sentence; one past the trained length is worked off in parts."""
-        if text.isspace():  # blanks of all kinds, which normalisation may keep
-            return []
-        ids = self.tokenizers.source.encode(
-            normalize(text, self.config.data.normalization)
+    def _meets(self, demands: Demands, hypothesis: Hypothesis) -> bool:
+        return not demands.anything or demands.are_met(
+            self.tokenizers.target.decode(hypothesis.tokens)
         )
-        longest = self.config.data.max_tokens
-        return [ids[start : start + longest] for start in range(0, len(ids), longest)]
 
-    def _readable(self, hypotheses: Sequence[Hypothesis]) -> list[Translation]:
+    @cached_property
+    def _speller(self) -> PhraseSpeller:
+        return PhraseSpeller(self.tokenizers.target)
+
+    @cached_property
+    def _has_placeholders(self) -> bool:
+        source, target = self.tokenizers.source, self.tokenizers.target
+        return bool(placeholder_ids(source) and placeholder_ids(target))
+
+    def _demands(
+        self, text: str, *, glossary: Glossary | None, protect: bool
+    ) -> Demands:
+        return demands_of(
+            text,
+            self.config.data.normalization,
+            protecting=protect,
+            has_placeholders=self._has_placeholders,
+            glossary=glossary,
+        )
+
+    def _parts(self, text: str, understand: Callable[[str], Demands]) -> list[Part]:
+        """Make a sentence ready; one past the trained length is worked off in parts."""
+        if not text or text.isspace():  # blanks of all kinds
+            return []
+
+        def read(text: str, gap: str = "") -> Part:
+            demands = understand(text)
+            return Part(demands, self.tokenizers.source.encode(demands.text), gap)
+
+        longest = self.config.data.max_tokens
+        whole = read(text)
+        if len(whole.ids) <= longest:
+            return [whole] if whole.ids else []
+        parts = split_long(text, lambda part: len(read(part).ids) <= longest)
+        return [read(part.text, part.gap) for part in parts if part.text]
+
+    def _readable(self, hypothesis: Hypothesis, demands: Demands) -> Translation:
         target = self.tokenizers.target
-        return [
-            Translation(
-                text=target.decode(hypothesis.tokens),
-                score=hypothesis.score,
-                log_probability=hypothesis.log_probability,
-                pieces=tuple(target.pieces(hypothesis.tokens)),
-                piece_log_probabilities=hypothesis.token_log_probabilities,
-            )
-            for hypothesis in hypotheses
-        ]
+        text, report = demands.finish(target.decode(hypothesis.tokens))
+        return Translation(
+            text=text,
+            score=hypothesis.score,
+            log_probability=hypothesis.log_probability,
+            pieces=tuple(target.pieces(hypothesis.tokens)),
+            piece_log_probabilities=hypothesis.token_log_probabilities,
+            report=report,
+        )
 
 
 NOTHING = Translation("", 0.0, 0.0, (), ())
 
 
-def _join(parts: Sequence[list[Translation]], nbest: int) -> list[Translation]:
+def _join(
+    parts: Sequence[Part], found: Sequence[list[Translation]], nbest: int
+) -> list[Translation]:
     """Put the parts of one sentence together again, rank by rank."""
     if not parts:
         return [NOTHING] * nbest
-    joined = list(parts[0])
-    for part in parts[1:]:
-        joined = [_concatenate(a, b) for a, b in zip(joined, part, strict=False)]
-    return [replace(t, text=" ".join(t.text.split("\n"))) for t in joined]
+    joined = list(found[0])
+    for part, later in zip(parts, found[1:], strict=False):
+        gap = " " if part.gap else ""
+        joined = [_follow(a, b, gap) for a, b in zip(joined, later, strict=False)]
+    cuts = len(parts) - 1
+    return [
+        replace(t, text=" ".join(t.text.split("\n")), num_cuts=cuts) for t in joined
+    ]
 
 
-def _concatenate(a: Translation, b: Translation) -> Translation:
+def _piece(piece: Piece, found: Iterator[list[Translation]]) -> Translation:
+    """Give the next translation for a sentence, and other text as it is."""
+    return next(found)[0] if piece.is_sentence else replace(NOTHING, text=piece.text)
+
+
+def _follow(a: Translation, b: Translation, gap: str = "") -> Translation:
+    """Put one after the other."""
     return Translation(
-        text=f"{a.text} {b.text}",
+        text=f"{a.text}{gap}{b.text}",
         score=a.score + b.score,
         log_probability=a.log_probability + b.log_probability,
         pieces=a.pieces + b.pieces,
         piece_log_probabilities=a.piece_log_probabilities + b.piece_log_probabilities,
+        report=a.report + b.report,
+        num_cuts=a.num_cuts + b.num_cuts,
     )

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dragoman.cli.carrying_over import add_glossary_options, load_glossary
 from dragoman.cli.parsers import (
     Subparsers,
     add_command,
@@ -47,6 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="keep the translations there"
     )
+    add_glossary_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_search_options(parser)
     add_engine_options(parser)
@@ -66,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
         reference=options.reference,
         against=options.against,
         lowercase=options.lowercase,
+        glossary=load_glossary(options.glossary),
+        protect=options.protect,
         device=options.device,
         engine=options.engine,
         threads=options.threads,

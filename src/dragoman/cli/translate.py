@@ -4,11 +4,18 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from dragoman.cli.carrying_over import (
+    Notes,
+    add_glossary_options,
+    load_glossary,
+    refuse_document_with_others,
+    report_column,
+)
 from dragoman.cli.parsers import (
     Subparsers,
     add_command,
@@ -20,6 +27,7 @@ from dragoman.cli.search_options import add_search_options, asked_for
 
 if TYPE_CHECKING:
     from dragoman.decoding.options import SearchOptions
+    from dragoman.text.glossary import Glossary
     from dragoman.translator import Translation, Translator
 
 DESCRIPTION = """\
@@ -33,7 +41,11 @@ lines show what could come next after the prefix: number, log-probability, piece
 translation that it leads to.
 
 Words that stand in a row more than three times (--max-repeats) are taken for a loop of
-the model, unless the source repeats itself as often, and translated anew without it."""
+the model, unless the source repeats itself as often, and translated anew without it.
+
+Numbers, addresses, variables such as {name} or %1$s and tags come through unharmed, and
+so do the terms of a glossary, in the translation given for them. Whatever the model
+could not place stands at the end of its line and is said on standard error."""
 
 EXAMPLES = """\
 examples:
@@ -43,6 +55,8 @@ examples:
   dragoman translate MODEL "Let's go!" --search sampling --top-p 0.9 --nbest 5
   dragoman translate MODEL "A dog runs." --prefix "Ein" --alternatives 5
   dragoman translate MODEL --with OTHER_MODEL < input.en
+  dragoman translate MODEL --glossary terms.tsv --report < input.en
+  dragoman translate MODEL --document < letter.en > letter.de
 """
 
 
@@ -73,6 +87,17 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="MODEL",
         help="a further model of the same vocabulary to predict together with",
     )
+    parser.add_argument(
+        "--document",
+        action="store_true",
+        help="split each line into sentences, keep indentation and list marks",
+    )
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="add a column: what had to be carried over, and whether it was",
+    )
+    add_glossary_options(parser)
     add_search_options(parser)
     add_engine_options(parser)
     add_machine_options(parser)
@@ -86,6 +111,8 @@ def run(options: argparse.Namespace) -> int:
     from dragoman.cli.line_stream import arriving_lines
     from dragoman.translator import Translator
 
+    refuse_document_with_others(options)
+    glossary = load_glossary(options.glossary)
     translator = Translator.load(
         options.model,
         options.device,
@@ -93,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
         engine=options.engine,
         threads=options.threads,
     )
+    notes = Notes()
     guarded = translator.config.decoding.max_repeats
     own = replace(translator.options, max_repeats=guarded)
     search = search_options(own, options)
@@ -101,7 +129,14 @@ def run(options: argparse.Namespace) -> int:
     chunks = given or arriving_lines(_standard_input())
     with tqdm(unit=" lines", disable=not _shows_progress(options)) as bar:
         for lines in chunks:
-            for line in _answer(translator, lines, search, options, done):
+            if options.alternatives:
+                answers = _alternatives(translator, lines, search, options, done)
+            else:
+                found = _translate(translator, lines, search, options, glossary)
+                for number, best in enumerate(found, done + 1):
+                    notes.take(number, best[0])
+                answers = _answer(found, options, done)
+            for line in answers:
                 sys.stdout.buffer.write(line.encode("utf-8") + b"\n")
             sys.stdout.buffer.flush()
             if options.verbose and not done:
@@ -109,6 +144,7 @@ def run(options: argparse.Namespace) -> int:
                 print(said, file=sys.stderr)
             done += len(lines)
             bar.update(len(lines))
+    notes.finish(translator.config.data.max_tokens)
     return 0
 
 
@@ -134,33 +170,47 @@ def _standard_input() -> BinaryIO:
     return os.fdopen(0, "rb", closefd=False)
 
 
-def _answer(
+def _translate(
     translator: "Translator",
     lines: list[str],
     search: "SearchOptions",
     options: argparse.Namespace,
-    done: int,
-) -> Iterable[str]:
-    prefix = options.prefix or ""
-    if options.alternatives:
-        return _alternatives(translator, lines, search, options, done)
-    prefixes = [prefix] * len(lines) if prefix else None
-    if options.nbest is None and not options.json and prefixes is None:
-        return translator.translate(lines, options=search)
-    found = translator.translate_nbest(lines, options=search, prefixes=prefixes)
-    if options.nbest is None and not options.json:
-        return [best.text for best, *_ in found]
-    return [
-        _line(number, translation, options.json)
-        for number, best in enumerate(found, done + 1)
-        for translation in best
-    ]
+    glossary: "Glossary | None",
+) -> "list[list[Translation]]":
+    protect = options.protect
+    if options.document:
+        found = translator.translate_lines(
+            lines, options=search, glossary=glossary, protect=protect
+        )
+        return [[translation] for translation in found]
+    prefixes = [options.prefix] * len(lines) if options.prefix else None
+    return translator.translate_nbest(
+        lines,
+        options=search,
+        prefixes=prefixes,
+        glossary=glossary,
+        protect=protect,
+        token_scores=options.nbest is not None or options.json,
+    )
 
 
-def _line(number: int, translation: "Translation", as_json: bool) -> str:
-    if as_json:
+def _answer(
+    found: "list[list[Translation]]", options: argparse.Namespace, done: int
+) -> Iterator[str]:
+    for number, best in enumerate(found, done + 1):
+        for translation in best:
+            yield _line(number, translation, options)
+
+
+def _line(number: int, translation: "Translation", options: argparse.Namespace) -> str:
+    if options.json:
         return json.dumps({"line": number} | asdict(translation), ensure_ascii=False)
-    return f"{number}\t{translation.score:.4f}\t{translation.text}"
+    columns = [translation.text]
+    if options.nbest is not None:
+        columns = [str(number), f"{translation.score:.4f}", *columns]
+    if options.report:
+        columns.append(report_column(translation))
+    return "\t".join(columns)
 
 
 def _alternatives(

@@ -13,6 +13,8 @@ from dragoman.config import DecodingConfig
 from dragoman.decoding.beam import beam_search
 from dragoman.decoding.choices import next_log_probabilities
 from dragoman.decoding.close_calls import Judge
+from dragoman.decoding.constrained import constrained_search
+from dragoman.decoding.constraints import Constraints
 from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.largest import largest
@@ -117,6 +119,42 @@ class PyTorchEngine:
                 begun = [prefixes[index] for index in batch]
                 rules = build_rules(sentences, options, begun, guarded)
                 found = self._search(sentences, options, begun, rules)
+                for index, hypotheses in zip(batch, found, strict=True):
+                    results[index] = hypotheses
+        return results
+
+    def translate_constrained(
+        self,
+        sources: Sequence[Sequence[int]],
+        constraints: Sequence[Constraints],
+        options: SearchOptions | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Give the best translations that keep to each source's own constraints.
+
+        It is done in double precision throughout, so company changes nothing.
+        """
+        options = options or SearchOptions.of(self.settings)
+        begun = [()] * len(sources) if prefixes is None else prefixes
+        results: list[list[Hypothesis]] = [[] for _ in sources]
+        model = self._exact() if self._exact.is_needed else self.model
+        guarded = options.max_repeats > 0
+        with torch.inference_mode(), _evaluating(model):
+            rows = 4 * options.beam_size  # more or less, as there are banks
+            for batch in batches(sources, self.settings.batch_tokens, rows):
+                sentences = [sources[index] for index in batch]
+                before = [begun[index] for index in batch]
+                found = constrained_search(
+                    model,
+                    _pad(sentences).to(self.device),
+                    [
+                        options.limit(len(sentence), len(prefix))
+                        for sentence, prefix in zip(sentences, before, strict=True)
+                    ],
+                    options,
+                    [constraints[index] for index in batch],
+                    build_rules(sentences, options, before, guarded),
+                )
                 for index, hypotheses in zip(batch, found, strict=True):
                     results[index] = hypotheses
         return results

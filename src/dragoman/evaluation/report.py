@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dragoman.evaluation.metrics import Scores, score
 from dragoman.evaluation.significance import Comparison, compare
 from dragoman.model_files import check_folder
 from dragoman.text.corpus import read_lines
+from dragoman.text.glossary import Glossary
 from dragoman.translator import Translator
 
 SENTENCES_AT_ONCE = 500
@@ -74,6 +76,8 @@ def evaluate(
     against: str | Path | None = None,
     beam_size: int | None = None,
     lowercase: bool = False,
+    glossary: Glossary | None = None,
+    protect: bool = True,
     device: str = "auto",
     engine: str = "auto",
     threads: int | None = None,
@@ -95,11 +99,19 @@ def evaluate(
         return wanted if beam_size is None else replace(wanted, beam_size=beam_size)
 
     translator = Translator.load(model, device, engine=engine, threads=threads)
-    translations = _translate(translator, str(model), sources, asked, progress)
+    translate = partial(
+        _translate,
+        sources=sources,
+        asked=asked,
+        glossary=glossary,
+        protect=protect,
+        progress=progress,
+    )
+    translations = translate(translator, str(model))
     others = None
     if against is not None:
         other = Translator.load(against, device, engine=engine, threads=threads)
-        others = _translate(other, str(against), sources, asked, progress)
+        others = translate(other, str(against))
     return EvaluationReport(
         model=str(model),
         sentences=len(sources),
@@ -136,6 +148,8 @@ def _translate(
     name: str,
     sources: Sequence[str],
     asked: Callable[[SearchOptions], SearchOptions],
+    glossary: Glossary | None,
+    protect: bool,
     progress: bool,
 ) -> list[str]:
     options = asked(translator.options)
@@ -145,6 +159,8 @@ def _translate(
     ) as bar:
         for start in range(0, len(sources), SENTENCES_AT_ONCE):
             part = sources[start : start + SENTENCES_AT_ONCE]
-            translations += translator.translate(part, options=options)
+            translations += translator.translate(
+                part, options=options, glossary=glossary, protect=protect
+            )
             bar.update(len(part))
     return translations

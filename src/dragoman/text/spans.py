@@ -140,3 +140,23 @@ def unpaired_tags(text: str) -> int:
         else:
             unpaired += 1
     return unpaired + len(open_tags)
+
+
+def has_tag(text: str) -> bool:
+    """Say whether a span opens or closes an element."""
+    return _TAG_NAME.search(text) is not None
+
+
+def tag_pairs(spans: list[str]) -> list[tuple[int, int]]:
+    """Give the places of spans that open and close the same element."""
+    open_tags: list[tuple[str, int]] = []
+    pairs = []
+    for place, span in enumerate(spans):
+        for closing, name, empty in _TAG_NAME.findall(span):
+            if empty or _VOID.fullmatch(name):
+                continue
+            if not closing:
+                open_tags.append((name, place))
+            elif open_tags and open_tags[-1][0] == name:
+                pairs.append((open_tags.pop()[1], place))
+    return [(start, end) for start, end in pairs if start != end]
