@@ -1,6 +1,5 @@
 """Two text files in, a translator out: the main job from beginning to end."""
 
-import copy
 import shlex
 import signal
 import sys
@@ -12,44 +11,30 @@ from typing import Any
 
 import torch
 
-from dragoman.config import Config, TrainingConfig
-from dragoman.errors import ConfigError, TrainingError
+from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
-from dragoman.model.transformer import Transformer
 from dragoman.model_files import is_whole
 from dragoman.model_folder import build_for
-from dragoman.text.corpus import Corpus, count_pairs
-from dragoman.training.batch_source import BatchSource
+from dragoman.text.corpus import Corpus
+from dragoman.training.agreement import agree_on_settings, prepare_everywhere
+from dragoman.training.assembly import assemble
 from dragoman.training.budget import Budget
-from dragoman.training.check import check_table
-from dragoman.training.checkpoints import Checkpoints
-from dragoman.training.circumstances import Circumstances, going_on_under
-from dragoman.training.compilation import compile_layers
 from dragoman.training.corpora import File, list_corpora
-from dragoman.training.distributed import Processes, joined
-from dragoman.training.dropout_growth import DropoutGrowth
+from dragoman.training.distributed import joined
 from dragoman.training.finish import finish
-from dragoman.training.guards import Guard
 from dragoman.training.interruption import Interruption
 from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer
-from dragoman.training.memory_probe import memory_advice, probe_memory
-from dragoman.training.metrics import MetricsLog
-from dragoman.training.objective import Objective
-from dragoman.training.optimizer import Optimizer
+from dragoman.training.memory_probe import memory_advice
 from dragoman.training.precision import refuse_precision
-from dragoman.training.preparation import Prepared, open_same
 from dragoman.training.progress import ProgressBar
-from dragoman.training.recipe import choose_recipe
-from dragoman.training.run_data import RunData
+from dragoman.training.request import Request
 from dragoman.training.run_record import (
     RunRecord,
     read_record,
-    refuse_other_settings,
 )
-from dragoman.training.schedule import Schedule
-from dragoman.training.starting_point import StartingPoint, refuse_another_start
-from dragoman.training.validation import Validation, Validator
+from dragoman.training.starting_point import StartingPoint
+from dragoman.training.validation import Validation
 
 
 @dataclass(frozen=True)
@@ -63,24 +48,6 @@ class TrainingResult:
     validation: Validation | None
     signal: int | None = None
     rank: int = 0  # which of the run's processes this is
-
-
-@dataclass(frozen=True)
-class Request:
-    """What was asked for: text, budget and settings."""
-
-    folder: Path
-    corpora: tuple[Corpus, ...]
-    valid: Corpus | None
-    preset: str | None
-    budget: Budget
-    settings: Mapping[str, Any]
-    tensorboard: bool
-    quiet: bool
-    device: torch.device
-    processes: Processes
-    allow_changed: bool
-    start: StartingPoint | None
 
 
 def train(
@@ -156,7 +123,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     """Prepare, learn, average, save."""
     processes = request.processes
     earlier = read_record(request.folder) if processes.first else None
-    config = _agree_on_settings(request, earlier, progress)
+    config = agree_on_settings(request, earlier, progress)
     budget = request.budget
     if not budget.given:
         budget = Budget(steps=config.training.max_steps)
@@ -164,7 +131,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     if threads:
         torch.set_num_threads(threads)
     refuse_precision(config.training.precision, request.device)
-    prepared = _prepare_everywhere(request, config, earlier)
+    prepared = prepare_everywhere(request, config, earlier)
     started_from = None if request.start is None else request.start.fingerprint
     record = RunRecord(
         config, prepared.store.fingerprint, budget, started_from=started_from
@@ -187,7 +154,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     processes.seed(config.training.seed)
     with Interruption() as interruption:
         with memory_advice(config.training, "the optimizer's state"):
-            trainer = _assemble(
+            trainer = assemble(
                 request, config, budget, prepared, model, progress, interruption
             )
         if processes.first:
@@ -225,148 +192,6 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
 
 def _is_done(request: Request, earlier: RunRecord, budget: Budget) -> bool:
     return earlier.finished and earlier.budget == budget and is_whole(request.folder)
-
-
-def _agree_on_settings(
-    request: Request, earlier: RunRecord | None, progress: ProgressBar
-) -> Config:
-    """Let the first process choose, and the others follow."""
-    if not request.processes.first:
-        return Config.from_dict(request.processes.tell(None))
-    config = _choose_settings(request, earlier, progress)
-    if earlier is not None:
-        refuse_another_start(request.folder, earlier.started_from, request.start)
-        refuse_other_settings(
-            request.folder,
-            earlier.config,
-            config,
-            allow_changed=request.allow_changed,
-        )
-    request.processes.tell(config.to_dict())
-    return config
-
-
-def _choose_settings(
-    request: Request, earlier: RunRecord | None, progress: ProgressBar
-) -> Config:
-    if earlier is not None and request.preset is None:
-        progress.say("settings as before in this folder")
-        return earlier.config.with_settings(request.settings)
-    if request.start is not None:
-        progress.say(f"settings, vocabulary and weights of {request.start.folder}")
-        return request.start.config(request.settings)
-    pairs = 0
-    if request.preset is None and all(c.source.is_file() for c in request.corpora):
-        pairs = count_pairs(request.corpora)
-    recipe = choose_recipe(
-        request.preset, request.budget.minutes, pairs, request.settings
-    )
-    progress.say(f"preset {recipe.preset}: {recipe.why}")
-    return recipe.config
-
-
-def _prepare_everywhere(
-    request: Request, config: Config, earlier: RunRecord | None
-) -> Prepared:
-    """Let the first process prepare, or one on each machine that sees none of it."""
-    processes, place = request.processes, request.folder / "prepared"
-    given = None if request.start is None else request.start.saved.tokenizers
-    data = RunData(request.folder, request.corpora, request.valid, config, given)
-    allow, quiet = request.allow_changed, request.quiet
-    prepared = None
-    if processes.first:
-        prepared = data.get(earlier, allow_changed=allow, quiet=quiet)
-    same = processes.tell(None if prepared is None else prepared.store.fingerprint)
-    if prepared is None and processes.first_here:
-        prepared = open_same(place, same, request.corpora, config)
-        prepared = prepared or data.get(None, allow_changed=allow, quiet=quiet)
-    processes.wait()
-    if prepared is None:
-        prepared = open_same(place, same, request.corpora, config)
-    if prepared is None or prepared.store.fingerprint != same:
-        raise TrainingError(
-            f"process {processes.rank} finds other data in {place} than the first "
-            "process: give every machine the same corpus, or a folder they share"
-        )
-    return prepared
-
-
-def _assemble(
-    request: Request,
-    config: Config,
-    budget: Budget,
-    prepared: Prepared,
-    model: Transformer,
-    progress: ProgressBar,
-    interruption: Interruption,
-) -> Trainer:
-    """Put the parts of a run together, and go on where an earlier one stopped."""
-    settings, processes = config.training, request.processes
-    source = BatchSource(
-        prepared.store, prepared.tokenizers, config, request.device, processes
-    )
-    checkpoints = Checkpoints(
-        request.folder / "checkpoints", keep=max(2, settings.average_last)
-    )
-    circumstances = Circumstances.now(
-        prepared.store.fingerprint, config, processes.count
-    )
-    newest = None
-    if processes.first:
-        newest = going_on_under(
-            circumstances,
-            checkpoints.latest(progress.warn),
-            allow_changed=request.allow_changed,
-            warn=progress.warn,
-        )
-    step = processes.tell(newest.step if newest is not None else None)
-    learner = _learner(model, request, settings)
-    objective = processes.spread(Objective(learner, settings), settings.sharding)
-    with memory_advice(settings, "the first trial"):
-        progress.say(check_table(prepared, objective, source, config))
-    optimizer = Optimizer(learner, settings)
-    trainer = Trainer(
-        model=model,
-        objective=objective,
-        processes=processes,
-        optimizer=optimizer,
-        schedule=Schedule(settings, config.model.d_model, request.budget.given),
-        dropout=DropoutGrowth(learner, settings.dropout_growth),
-        settings=settings,
-        budget=budget,
-        steps_per_epoch=prepared.report.batches_per_epoch,
-        batches=source.batches,
-        validate=Validator.build(model, prepared, config, optimizer.average),
-        checkpoints=checkpoints,
-        metrics=MetricsLog(
-            request.folder / "metrics.jsonl",
-            resume_after=step or 0,
-            tensorboard=request.tensorboard,
-        )
-        if processes.first
-        else None,
-        progress=progress,
-        interruption=interruption,
-        guard=Guard(request.folder, settings, processes.rank),
-        circumstances=circumstances,
-    )
-    probe_memory(objective, source.largest(), settings)
-    if step is not None:
-        trainer.restore(newest)
-        progress.say(f"going on after update {step:,}")
-    return trainer
-
-
-def _learner(
-    model: Transformer, request: Request, settings: TrainingConfig
-) -> Transformer:
-    """Give what learns: the model itself, or a twin that is then cut into slices."""
-    learner = model
-    if request.processes.shards(settings.sharding):
-        learner = copy.deepcopy(model).to(request.device)
-    if settings.compile:
-        compile_layers(learner)
-    return learner
 
 
 def _say_how_to_go_on(trainer: Trainer, progress: ProgressBar) -> None:

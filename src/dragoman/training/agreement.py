@@ -1,0 +1,79 @@
+"""What all processes of a run must agree on first: its settings and its data."""
+
+from dragoman.config import Config
+from dragoman.errors import TrainingError
+from dragoman.text.corpus import count_pairs
+from dragoman.training.preparation import Prepared, open_same
+from dragoman.training.progress import ProgressBar
+from dragoman.training.recipe import choose_recipe
+from dragoman.training.request import Request
+from dragoman.training.run_data import RunData
+from dragoman.training.run_record import (
+    RunRecord,
+    refuse_other_settings,
+)
+from dragoman.training.starting_point import refuse_another_start
+
+
+def agree_on_settings(
+    request: Request, earlier: RunRecord | None, progress: ProgressBar
+) -> Config:
+    """Let the first process choose, and the others follow."""
+    if not request.processes.first:
+        return Config.from_dict(request.processes.tell(None))
+    config = _choose_settings(request, earlier, progress)
+    if earlier is not None:
+        refuse_another_start(request.folder, earlier.started_from, request.start)
+        refuse_other_settings(
+            request.folder,
+            earlier.config,
+            config,
+            allow_changed=request.allow_changed,
+        )
+    request.processes.tell(config.to_dict())
+    return config
+
+
+def _choose_settings(
+    request: Request, earlier: RunRecord | None, progress: ProgressBar
+) -> Config:
+    if earlier is not None and request.preset is None:
+        progress.say("settings as before in this folder")
+        return earlier.config.with_settings(request.settings)
+    if request.start is not None:
+        progress.say(f"settings, vocabulary and weights of {request.start.folder}")
+        return request.start.config(request.settings)
+    pairs = 0
+    if request.preset is None and all(c.source.is_file() for c in request.corpora):
+        pairs = count_pairs(request.corpora)
+    recipe = choose_recipe(
+        request.preset, request.budget.minutes, pairs, request.settings
+    )
+    progress.say(f"preset {recipe.preset}: {recipe.why}")
+    return recipe.config
+
+
+def prepare_everywhere(
+    request: Request, config: Config, earlier: RunRecord | None
+) -> Prepared:
+    """Let the first process prepare, or one on each machine that sees none of it."""
+    processes, place = request.processes, request.folder / "prepared"
+    given = None if request.start is None else request.start.saved.tokenizers
+    data = RunData(request.folder, request.corpora, request.valid, config, given)
+    allow, quiet = request.allow_changed, request.quiet
+    prepared = None
+    if processes.first:
+        prepared = data.get(earlier, allow_changed=allow, quiet=quiet)
+    same = processes.tell(None if prepared is None else prepared.store.fingerprint)
+    if prepared is None and processes.first_here:
+        prepared = open_same(place, same, request.corpora, config)
+        prepared = prepared or data.get(None, allow_changed=allow, quiet=quiet)
+    processes.wait()
+    if prepared is None:
+        prepared = open_same(place, same, request.corpora, config)
+    if prepared is None or prepared.store.fingerprint != same:
+        raise TrainingError(
+            f"process {processes.rank} finds other data in {place} than the first "
+            "process: give every machine the same corpus, or a folder they share"
+        )
+    return prepared
