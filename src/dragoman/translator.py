@@ -12,38 +12,17 @@ from dragoman.decoding.options import SearchOptions
 from dragoman.engine_choice import EngineChoice
 from dragoman.phrases import PhraseSpeller
 from dragoman.special_tokens import END
-from dragoman.text.demands import Carried, Demands, demands_of
+from dragoman.text.demands import Demands, demands_of
 from dragoman.text.glossary import Glossary
 from dragoman.text.long_sentences import split_long
 from dragoman.text.normalization import normalize
 from dragoman.text.placeholders import placeholder_ids
 from dragoman.text.sentences import Piece, split_line
 from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.translation import NOTHING, Alternative, Translation, follow
 
 if TYPE_CHECKING:
     from dragoman.model_folder import SavedModel
-
-
-@dataclass(frozen=True)
-class Translation:
-    """One translation of one sentence, and how sure the model is of it."""
-
-    text: str
-    score: float  # log-probability after the length penalty: higher is better
-    log_probability: float
-    pieces: tuple[str, ...]
-    piece_log_probabilities: tuple[float, ...]  # the end of the sentence comes last
-    report: tuple[Carried, ...] = ()  # what had to be carried over, and whether it was
-    num_cuts: int = 0  # made because the source was too long for the model
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """What could come next after a prefix, and the translation that it leads to."""
-
-    piece: str
-    log_probability: float  # of this one piece
-    translation: Translation
 
 
 @dataclass(frozen=True)
@@ -239,7 +218,7 @@ class Translator:
             )
         )
         return [
-            reduce(_follow, (_piece(piece, found) for piece in line), NOTHING)
+            reduce(follow, (_piece(piece, found) for piece in line), NOTHING)
             for line in pieces
         ]
 
@@ -401,9 +380,6 @@ class Translator:
         )
 
 
-NOTHING = Translation("", 0.0, 0.0, (), ())
-
-
 def _join(
     parts: Sequence[Part], found: Sequence[list[Translation]], nbest: int
 ) -> list[Translation]:
@@ -413,7 +389,7 @@ def _join(
     joined = list(found[0])
     for part, later in zip(parts, found[1:], strict=False):
         gap = " " if part.gap else ""
-        joined = [_follow(a, b, gap) for a, b in zip(joined, later, strict=False)]
+        joined = [follow(a, b, gap) for a, b in zip(joined, later, strict=False)]
     cuts = len(parts) - 1
     return [
         replace(t, text=" ".join(t.text.split("\n")), num_cuts=cuts) for t in joined
@@ -423,16 +399,3 @@ def _join(
 def _piece(piece: Piece, found: Iterator[list[Translation]]) -> Translation:
     """Give the next translation for a sentence, and other text as it is."""
     return next(found)[0] if piece.is_sentence else replace(NOTHING, text=piece.text)
-
-
-def _follow(a: Translation, b: Translation, gap: str = "") -> Translation:
-    """Put one after the other."""
-    return Translation(
-        text=f"{a.text}{gap}{b.text}",
-        score=a.score + b.score,
-        log_probability=a.log_probability + b.log_probability,
-        pieces=a.pieces + b.pieces,
-        piece_log_probabilities=a.piece_log_probabilities + b.piece_log_probabilities,
-        report=a.report + b.report,
-        num_cuts=a.num_cuts + b.num_cuts,
-    )

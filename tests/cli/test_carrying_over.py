@@ -6,7 +6,7 @@ import pytest
 from dragoman.cli.carrying_over import Notes, report_column
 from dragoman.cli.main import main
 from dragoman.text.demands import Carried
-from dragoman.translator import NOTHING
+from dragoman.translation import NOTHING
 
 Captured = pytest.CaptureFixture[bytes]
 

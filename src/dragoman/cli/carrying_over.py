@@ -9,7 +9,7 @@ from dragoman.errors import ConfigError
 
 if TYPE_CHECKING:
     from dragoman.text.glossary import Glossary
-    from dragoman.translator import Translation
+    from dragoman.translation import Translation
 
 
 def add_glossary_options(parser: argparse.ArgumentParser) -> None:

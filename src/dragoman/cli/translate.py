@@ -28,7 +28,8 @@ from dragoman.cli.search_options import add_search_options, asked_for
 if TYPE_CHECKING:
     from dragoman.decoding.options import SearchOptions
     from dragoman.text.glossary import Glossary
-    from dragoman.translator import Translation, Translator
+    from dragoman.translation import Translation
+    from dragoman.translator import Translator
 
 DESCRIPTION = """\
 Translate sentences, given as arguments or as lines on standard input.
