@@ -18,26 +18,13 @@ from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer, Update
 from dragoman.training.train import TrainingResult, train
 
-SMALL: dict[str, Any] = {
-    "model.d_model": 16,
-    "model.d_ff": 32,
-    "model.num_heads": 2,
-    "model.num_encoder_layers": 1,
-    "model.num_decoder_layers": 1,
-    "tokenizer.vocabulary_size": 380,
-    "training.batch_tokens": 1500,
-    "training.threads": 1,
-    "training.save_every": 4,
-    "training.valid_every": 5,
-    "training.valid_sentences": 2,
-}
 Runner = Callable[..., TrainingResult]
 
 
 @pytest.fixture
-def run(corpus: Any) -> Runner:
+def run(corpus: Any, tiny: dict[str, Any]) -> Runner:
     def runner(folder: Path, *, valid: bool = True, **options: Any) -> TrainingResult:
-        settings = SMALL | options.pop("settings", {})
+        settings = tiny | options.pop("settings", {})
         options.setdefault("preset", "tiny")
         if valid:
             options |= {
@@ -254,6 +241,7 @@ def test_other_settings_do_not_continue_a_run(run: Runner, tmp_path: Path) -> No
 def test_other_data_does_not_continue_a_run(
     run: Runner,
     corpus: Any,
+    tiny: dict[str, Any],
     tmp_path: Path,
 ) -> None:
     run(tmp_path / "m", steps=2, valid=False)
@@ -269,7 +257,7 @@ def test_other_data_does_not_continue_a_run(
             target=corpus.train_target,
             preset="tiny",
             steps=4,
-            settings=SMALL,
+            settings=tiny,
             quiet=True,
         )
     assert durable.sha256(prepared) == before, "what the run learns from is unharmed"
@@ -277,7 +265,11 @@ def test_other_data_does_not_continue_a_run(
 
 
 def test_other_data_continues_a_run_on_request_with_the_words_it_knows(
-    run: Runner, corpus: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    run: Runner,
+    corpus: Any,
+    tiny: dict[str, Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run(tmp_path / "m", steps=2, valid=False)
     tokenizer = tmp_path / "m" / "prepared" / "tokenizer.model"
@@ -286,7 +278,7 @@ def test_other_data_continues_a_run_on_request_with_the_words_it_knows(
     for path, whole in (source, corpus.train_source), (target, corpus.train_target):
         lines = whole.read_text("utf-8").splitlines(keepends=True)
         path.write_text("".join(lines[:60]), "utf-8")
-    options: Any = {"preset": "tiny", "settings": SMALL, "quiet": True}
+    options: Any = {"preset": "tiny", "settings": tiny, "quiet": True}
     options |= {"source": source, "target": target}
     result = train(tmp_path / "m", steps=4, allow_changed=True, **options)
     assert result.steps == 4
@@ -343,6 +335,7 @@ def test_a_damaged_model_is_finished_again(run: Runner, tmp_path: Path) -> None:
 
 def test_tsv_without_validation_and_separate_vocabularies(
     corpus: Any,
+    tiny: dict[str, Any],
     tmp_path: Path,
 ) -> None:
     pairs = zip(
@@ -357,7 +350,7 @@ def test_tsv_without_validation_and_separate_vocabularies(
         source=table,
         preset="tiny",
         steps=2,
-        settings=SMALL | {"tokenizer.shared_vocabulary": False},
+        settings=tiny | {"tokenizer.shared_vocabulary": False},
         quiet=True,
     )
     assert (tmp_path / "m" / "tokenizer.source.model").exists()

@@ -15,24 +15,11 @@ from dragoman.errors import TrainingError
 from dragoman.training.loop import Trainer, Update
 from dragoman.training.train import TrainingResult, train
 
-SMALL: dict[str, Any] = {
-    "model.d_model": 16,
-    "model.d_ff": 32,
-    "model.num_heads": 2,
-    "model.num_encoder_layers": 1,
-    "model.num_decoder_layers": 1,
-    "tokenizer.vocabulary_size": 380,
-    "training.batch_tokens": 1500,
-    "training.threads": 1,
-    "training.save_every": 4,
-    "training.valid_every": 5,
-    "training.valid_sentences": 2,
-}
 Runner = Callable[..., TrainingResult]
 
 
 @pytest.fixture
-def run(corpus: Any) -> Runner:
+def run(corpus: Any, tiny: dict[str, Any]) -> Runner:
     def runner(folder: Path, *, steps: int, settings: dict[str, Any]) -> TrainingResult:
         return train(
             folder,
@@ -42,7 +29,7 @@ def run(corpus: Any) -> Runner:
             valid_target=corpus.valid_target,
             preset="tiny",
             steps=steps,
-            settings=SMALL | settings,
+            settings=tiny | settings,
             quiet=True,
         )
 
@@ -106,7 +93,7 @@ def test_the_model_is_the_moving_average_that_was_validated(
 
 
 def test_a_mixture_of_corpora_resumes_exactly_and_is_on_the_card(
-    corpus: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Any, tiny: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def mixed(folder: Path, weights: list[float]) -> TrainingResult:
         return train(
@@ -116,7 +103,7 @@ def test_a_mixture_of_corpora_resumes_exactly_and_is_on_the_card(
             weights=weights,
             preset="tiny",
             steps=9,
-            settings=SMALL,
+            settings=tiny,
             quiet=True,
         )
 
