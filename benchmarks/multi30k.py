@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="where the models go")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--minutes", type=float, help="else the preset's own length")
-    parser.add_argument("--steps", type=int, help="a length that other load cannot change")
+    parser.add_argument("--steps", type=int, help="a length that load cannot change")
     parser.add_argument("--threads", type=int, default=0, help="0: one per core")
     parser.add_argument("--preset", default="tiny")
     options = parser.parse_args()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from dragoman.config import CHOICES
 from dragoman.inspection.inspection import Inspection, look
 from dragoman.model_folder import SavedModel, build_for
+from dragoman.setting_rules import CHOICES
 from dragoman.translator import Translator
 
 SOURCE, TARGET = "Where is the train station?", "¿Dónde está la estación?"

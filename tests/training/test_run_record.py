@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.config import CHOICES, load_preset
+from dragoman.config import load_preset
 from dragoman.errors import TrainingError
+from dragoman.setting_rules import CHOICES
 from dragoman.training.budget import Budget
 from dragoman.training.run_record import (
     FREE_TO_CHANGE,

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Self
 
-from dragoman.config import CHOICES, DecodingConfig
+from dragoman.config import DecodingConfig
 from dragoman.decoding.length_penalty import LengthPenalty
 from dragoman.errors import ConfigError
+from dragoman.setting_rules import CHOICES
 
 LENGTH_PENALTIES = CHOICES["decoding.length_penalty_kind"]
 METHODS = ("beam", "sampling", "bayes-risk")

@@ -1,0 +1,117 @@
+"""What each setting may be: its choices, its range, and the words that say so."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+from dragoman.errors import ConfigError
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "model.kind": ("transformer",),
+    "model.norm": ("post", "pre"),
+    "model.positions": ("sinusoidal", "learned", "none"),
+    "tokenizer.kind": ("bpe", "unigram", "characters", "words", "wordpiece"),
+    "decoding.length_penalty_kind": ("paper", "none", "average"),
+    "data.normalization": ("nfc", "nfkc", "none"),
+    "training.optimizer": ("adam", "muon"),
+    "training.schedule": ("paper", "linear", "cosine"),
+    "training.averaging": ("checkpoints", "ema"),
+    "training.average_weights": ("uniform", "linear"),
+    "training.on_nonfinite": ("stop", "skip"),
+    "training.on_divergence": ("warn", "stop"),
+    "training.precision": ("float32", "bfloat16", "float16"),
+    "training.sharding": ("none", "full"),
+}
+
+MINIMUM: Mapping[str, float] = {
+    "model.d_model": 1,
+    "model.d_ff": 1,
+    "model.num_heads": 1,
+    "model.num_encoder_layers": 1,
+    "model.num_decoder_layers": 1,
+    "model.max_positions": 1,
+    "data.max_tokens": 1,
+    "data.max_characters": 1,
+    "data.max_ratio": 1,
+    "training.batch_tokens": 1,
+    "training.accumulate": 1,
+    "training.max_steps": 1,
+    "training.save_every": 1,
+    "training.valid_every": 1,
+    "training.average_last": 1,
+    "training.max_skipped": 1,
+    "decoding.beam_size": 1,
+    "decoding.batch_tokens": 1,
+}
+LARGEST = 2**31 - 1  # the most that the libraries beneath take
+
+SHARES = (
+    "model.dropout",
+    "model.attention_dropout",
+    "model.feed_forward_dropout",
+    "tokenizer.sampling",
+    "data.placeholder_share",
+    "training.warmup_share",
+    "training.cooldown_share",
+    "training.label_smoothing",
+    "training.ema_decay",
+)
+
+
+def checked(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401
+    """Return the value as its declared type, or say what is allowed."""
+    allowed = _describe(name, kind)
+    if get_args(kind):  # a pair of numbers
+        if not isinstance(value, list | tuple) or not (
+            len(value) == len(get_args(kind)) and all(map(_is_share, value))
+        ):
+            raise ConfigError(f"{name} = {value!r} is not {allowed}")
+        return tuple(float(part) for part in value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not kind:
+        raise ConfigError(f"{name} = {value!r} is not {allowed}")
+    if (
+        (name in CHOICES and value not in CHOICES[name])
+        or (name in MINIMUM and not value >= MINIMUM[name])
+        or (name in SHARES and not 0 <= value < 1)
+        or (kind in (int, float) and not value >= 0)
+    ):
+        raise ConfigError(f"{name} = {value!r} is not {allowed}")
+    if kind in (int, float) and value > LARGEST:
+        raise ConfigError(f"{name} = {value!r} is too large: give at most {LARGEST}")
+    return value
+
+
+def _is_share(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 0 <= value < 1
+    )
+
+
+def _describe(name: str, kind: Any) -> str:  # noqa: ANN401
+    if name in CHOICES:
+        return "one of " + ", ".join(CHOICES[name])
+    if name in SHARES:
+        return "a number from 0 up to, not including, 1"
+    if kind is bool:
+        return "true or false"
+    if kind in (int, float):
+        noun = "a whole number" if kind is int else "a number"
+        return f"{noun} of at least {MINIMUM.get(name, 0):g}"
+    return "a pair of numbers from 0 up to 1" if get_args(kind) else "a text"
+
+
+def refuse_unknown(
+    names: Iterable[str], known: Iterable[str], what: str, prefix: str
+) -> None:
+    """Refuse a name that does not exist, and say which one comes nearest."""
+    allowed = list(known)
+    for name in names:
+        if name not in allowed:
+            near = difflib.get_close_matches(name, allowed, 1, cutoff=0)[0]
+            raise ConfigError(
+                f"there is no {what} {prefix + name!r}: did you mean {prefix + near!r}?"
+            )
