@@ -51,7 +51,7 @@ def test_auto_leaves_to_pytorch_what_only_it_can_do(exported_folder: Path) -> No
         SENTENCES, options=guarded
     )
     assert str(translator.engine) == (
-        "pytorch (CTranslate2 has only greedy and plain beam search)"
+        "pytorch (CTranslate2 has only greedy and plain beam search, over all tokens)"
     )
     prefixed = Translator.load(exported_folder)
     [[best]] = prefixed.translate_nbest(["Good morning!"], prefixes=["Hola"])

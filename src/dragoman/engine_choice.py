@@ -139,7 +139,8 @@ class EngineChoice:
         others, model = self._load_others(), self.saved.model
         together = predict_together(self.saved, others) if others else model
         settings, device = self.described.config.decoding, choose_device(self._device)
-        return PyTorchEngine(together, settings, device)
+        shortlist = None if others else self.saved.shortlist
+        return PyTorchEngine(together, settings, device, shortlist=shortlist)
 
     def translate(
         self,

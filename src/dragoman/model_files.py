@@ -21,6 +21,7 @@ WEIGHTS, CONFIG, CARD, CHECKSUMS = (
     "README.md",
     "SHA256SUMS",
 )
+SHORTLIST = "shortlist.safetensors"
 FORMAT = 1
 
 
@@ -36,9 +37,10 @@ class ModelDescription:
     def read(cls, folder: Path) -> Self:
         """Read settings and tokenizers, or say in one line what is wrong with them.
 
-        They are checked against their checksums; the weights are not looked at.
+        They are checked against their checksums; weights and shortlist are not looked
+        at.
         """
-        check_folder(folder, besides=(WEIGHTS,))
+        check_folder(folder, besides=(WEIGHTS, SHORTLIST))
         description = _read_description(folder / CONFIG)
         try:
             config = read_saved(description["settings"])

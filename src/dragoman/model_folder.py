@@ -14,6 +14,7 @@ from torch import nn
 
 from dragoman import durable
 from dragoman.config import Config
+from dragoman.decoding.shortlist import Shortlist
 from dragoman.errors import ConfigError, ModelFolderError
 from dragoman.model.build import build_model
 from dragoman.model.transformer import Transformer
@@ -23,9 +24,11 @@ from dragoman.model_files import (
     CHECKSUMS,
     CONFIG,
     FORMAT,
+    SHORTLIST,
     WEIGHTS,
     ModelDescription,
     check_folder,
+    read_checksums,
     write_checksums,
 )
 from dragoman.text.tokenizer_pair import TokenizerPair
@@ -39,6 +42,7 @@ class SavedModel:
     tokenizers: TokenizerPair
     config: Config
     languages: tuple[str, str]
+    shortlist: Shortlist | None = None
 
 
 def build_for(config: Config, tokenizers: TokenizerPair) -> Transformer:
@@ -87,6 +91,21 @@ def load_model(folder: Path) -> SavedModel:
         raise ModelFolderError(f"{folder} does not hold a model: {error}") from error
     except ConfigError as error:
         raise ModelFolderError(f"{folder} cannot be used: {error}") from error
+    # One that is not listed was learned for a model that training has replaced.
+    listed = SHORTLIST in read_checksums(folder)
     return SavedModel(
-        model.eval(), described.tokenizers, described.config, described.languages
+        model.eval(),
+        described.tokenizers,
+        described.config,
+        described.languages,
+        Shortlist.read(folder / SHORTLIST) if listed else None,
     )
+
+
+def save_shortlist(folder: Path, shortlist: Shortlist) -> Path:
+    """Add a shortlist to a model folder that is whole but for an earlier one."""
+    check_folder(folder, besides=(SHORTLIST,))
+    listed = {folder / name for name in read_checksums(folder)}
+    shortlist.write(folder / SHORTLIST)
+    write_checksums(folder, [*(listed | {folder / SHORTLIST})])
+    return folder / SHORTLIST

@@ -133,8 +133,8 @@ def test_what_it_cannot_do_as_pytorch_does_is_refused(
     with pytest.raises(ConfigError) as caught:
         engine.translate([[5]], replace(options, no_repeat_ngram=2))
     assert str(caught.value) == (
-        "CTranslate2 has only greedy and plain beam search: use the engine pytorch for "
-        "this"
+        "CTranslate2 has only greedy and plain beam search, over all tokens: use the "
+        "engine pytorch for this"
     )
     with pytest.raises(ConfigError) as caught:
         engine.translate([[5] * 5000], options)

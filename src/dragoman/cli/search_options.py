@@ -64,6 +64,11 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--samples", type=positive_int, metavar="N", help="for bayes-risk (default: 32)"
     )
+    group.add_argument(
+        "--shortlist",
+        action="store_true",
+        help="score only tokens that the source calls for (see `dragoman shortlist`)",
+    )
 
 
 def asked_for(own: "SearchOptions", options: argparse.Namespace) -> "SearchOptions":
@@ -89,4 +94,5 @@ def asked_for(own: "SearchOptions", options: argparse.Namespace) -> "SearchOptio
         top_p=given(options.top_p, own.top_p),
         seed=given(options.seed, own.seed),
         samples=given(options.samples, own.samples),
+        shortlist=options.shortlist,
     )

@@ -37,6 +37,7 @@ class SearchOptions:
     top_p: float = 1.0  # sample among the likeliest that have this share together
     seed: int = 1  # of sampling
     samples: int = 32  # among which "bayes-risk" chooses
+    shortlist: bool = False  # only tokens that the source calls for
 
     @classmethod
     def of(cls, settings: DecodingConfig) -> Self:

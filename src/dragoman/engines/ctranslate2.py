@@ -55,7 +55,7 @@ class CTranslate2Engine:
             max_length=options.max_length,
         )
         if options != plain:
-            return "CTranslate2 has only greedy and plain beam search"
+            return "CTranslate2 has only greedy and plain beam search, over all tokens"
         if max(options.limit(longest), longest + 1) > self.export.positions:
             return f"this export has only {self.export.positions:,} positions"
         return None

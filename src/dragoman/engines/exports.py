@@ -14,6 +14,7 @@ from dragoman.errors import ModelFolderError
 from dragoman.model_files import (
     CARD,
     CHECKSUMS,
+    SHORTLIST,
     check_files,
     read_checksums,
     read_sums,
@@ -73,9 +74,9 @@ def export_folder(model: Path, quantization: str) -> Path:
 
 
 def fingerprint(model: Path) -> dict[str, str]:
-    """Give the SHA-256 of all that a translation depends on."""
+    """Give the SHA-256 of all that a translation by CTranslate2 depends on."""
     sums = read_checksums(model)
-    return {name: sums[name] for name in sums if name != CARD}
+    return {name: sums[name] for name in sums if name not in (CARD, SHORTLIST)}
 
 
 def find_export(model: Path) -> Export:

@@ -19,12 +19,15 @@ from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.largest import largest
 from dragoman.decoding.loops import allowed_repeats, is_looping
+from dragoman.decoding.narrowed import Narrowed
 from dragoman.decoding.options import SearchOptions
 from dragoman.decoding.repetition import NoLoops
 from dragoman.decoding.rules import MinimumLength, NoRepeatedRun, Prefixes, Rule
 from dragoman.decoding.sampling import sampling_search
+from dragoman.decoding.shortlist import Shortlist
 from dragoman.engines.batches import batches
 from dragoman.engines.exact_copy import ExactCopy
+from dragoman.errors import ConfigError
 from dragoman.model.contract import Memory, Predictor, State, TranslationModel
 from dragoman.special_tokens import BEGIN, END, PAD
 
@@ -68,11 +71,13 @@ class PyTorchEngine:
         settings: DecodingConfig,
         device: torch.device | str = "cpu",
         exact: ExactCopy | None = None,
+        shortlist: Shortlist | None = None,
     ) -> None:
         self.device = torch.device(device)
         self.model = model.to(self.device)
         self.settings = settings
         self._exact = exact or ExactCopy(self.model)
+        self._shortlist = shortlist
 
     def translate(
         self,
@@ -88,6 +93,16 @@ class PyTorchEngine:
         with loops forbidden; the others are as they would be without that guard.
         """
         options = options or SearchOptions.of(self.settings)
+        if options.shortlist and self._shortlist is None:
+            raise ConfigError(
+                "there is no shortlist for this: `dragoman shortlist MODEL` learns one "
+                "for a model that translates by itself"
+            )
+        if options.shortlist and prefixes is not None and any(prefixes):
+            raise ConfigError(
+                "a shortlist may lack the tokens of a given beginning: leave out one "
+                "of the two"
+            )
         begun = [()] * len(sources) if prefixes is None else prefixes
         results = self._translate(sources, options, begun, guarded=False)
         looping = [
@@ -171,20 +186,17 @@ class PyTorchEngine:
             options.limit(len(sentence), len(prefix))
             for sentence, prefix in zip(sentences, prefixes, strict=True)
         ]
-        limits_tensor = torch.tensor(limits)
         judge = Judge(self._exact, source) if self._exact.is_needed else None
-        match options.method:
-            case "beam" if options.beam_size == 1:
-                found = greedy_search(
-                    self.model, source, limits_tensor, options.penalty, rules, judge
-                )
-                return [[hypothesis] for hypothesis in found]
-            case "beam":
-                search = beam_search
-            case _:
-                search = sampling_search
-                options = replace(options, method="sampling", nbest=options.num_rows)
-        return search(self.model, source, limits_tensor, options, rules, judge)
+        if not options.shortlist:
+            return _search(self.model, source, limits, options, rules, judge)
+        assert self._shortlist is not None, "refused earlier"
+        words = self._shortlist, self._shortlist.tokens(source)
+        model: Any = self.model  # one that has a shortlist can be trained too
+        narrowed = Narrowed(model, *words)
+        if judge is not None:
+            judge = Judge(lambda: Narrowed(self._exact(), *words), source)
+        found = _search(narrowed, source, limits, options, rules, judge)
+        return [[narrowed.widen(one) for one in sentence] for sentence in found]
 
     def score(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
@@ -219,6 +231,27 @@ class PyTorchEngine:
             chances = next_log_probabilities(self.model.forward(read, target_in)[:, -1])
         best, tokens = largest(chances, count)
         return list(zip(tokens[0].tolist(), best[0].tolist(), strict=True))
+
+
+def _search(
+    model: Predictor[Any, Any],
+    source: Tensor,
+    limits: Sequence[int],
+    options: SearchOptions,
+    rules: Sequence[Rule],
+    judge: Judge | None,
+) -> list[list[Hypothesis]]:
+    """Search as the options ask."""
+    most = torch.tensor(limits)
+    match options.method:
+        case "beam" if options.beam_size == 1:
+            found = greedy_search(model, source, most, options.penalty, rules, judge)
+            return [[hypothesis] for hypothesis in found]
+        case "beam":
+            return beam_search(model, source, most, options, rules, judge)
+        case _:
+            options = replace(options, method="sampling", nbest=options.num_rows)
+            return sampling_search(model, source, most, options, rules, judge)
 
 
 def build_rules(

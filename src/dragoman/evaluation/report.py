@@ -92,7 +92,7 @@ def evaluate(
     for folder in (model, against):
         if folder is not None:
             check_folder(Path(folder))  # before the first of them takes its time
-    sources, references = _read(Path(source), Path(reference))
+    sources, references = read_test_set(Path(source), Path(reference))
 
     def asked(own: SearchOptions) -> SearchOptions:
         wanted = options(own)
@@ -131,7 +131,8 @@ def evaluate(
     )
 
 
-def _read(source: Path, reference: Path) -> tuple[list[str], list[str]]:
+def read_test_set(source: Path, reference: Path) -> tuple[list[str], list[str]]:
+    """Read both files of a test set, which must have a line for each other's."""
     sources, references = list(read_lines(source)), list(read_lines(reference))
     if len(sources) != len(references):
         raise EvaluationError(

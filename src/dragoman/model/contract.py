@@ -50,7 +50,11 @@ class Predictor(Protocol, Generic[Memory, State]):
 
 
 class TranslationModel(Predictor[Memory, State], Protocol):
-    """A predictor that can be trained."""
+    """A predictor that can be trained, and whose output layer can be had apart."""
+
+    def advance(self, last_tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """Give what `step` projects, (batch, d_model), and the state."""
+        ...
 
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give the decoder's output (batch, target_length, d_model), unprojected."""

@@ -183,15 +183,23 @@ class Transformer(nn.Module):
         )
 
     @torch.no_grad()  # keys and values are written in place: nothing learns from steps
-    def step(
+    def advance(
         self, last_tokens: Tensor, state: TransformerState
     ) -> tuple[Tensor, TransformerState]:
-        """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
+        """Give the decoder's output (batch, d_model) after `last_tokens`."""
         x = self.embed_target(last_tokens[:, None], start=state.length)[:, 0]
         target = state.target.open(state.groups)
         past = target.layers(state.groups)
         x = self.decoder.step(x, state.source, state.source_mask, past)
-        return F.linear(x, self.output_weight), replace(state, target=target)
+        return x, replace(state, target=target)
+
+    @torch.no_grad()
+    def step(
+        self, last_tokens: Tensor, state: TransformerState
+    ) -> tuple[Tensor, TransformerState]:
+        """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
+        x, state = self.advance(last_tokens, state)
+        return F.linear(x, self.output_weight), state
 
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give the decoder's output (batch, target_length, d_model), unprojected."""
