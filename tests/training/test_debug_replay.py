@@ -1,3 +1,4 @@
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from dragoman.training.debug_batch import DebugBatch
 from dragoman.training.debug_replay import replay
 from dragoman.training.preparation import Prepared
 from dragoman.training.randomness import own_states
+from dragoman.training.run_record import read_record
 
 
 @pytest.fixture
@@ -111,3 +113,20 @@ def test_another_folder_is_refused_in_one_line(
     replace(batch, weights={"w": torch.zeros(2)}).write(tmp_path / "b")
     with pytest.raises(TrainingError, match="was not kept by the run in"):
         replay(model_folder, tmp_path / "b")
+
+
+def test_a_run_with_r_drop_is_replayed_with_it(
+    batch: DebugBatch, model_folder: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(model_folder, folder)
+    record = read_record(folder)
+    assert record is not None
+    batch.write(folder / "b")
+    plain = replay(folder, folder / "b")
+    settings = {"training.r_drop": 5.0, "model.dropout": 0.5}
+    replace(record, config=record.config.with_settings(settings)).write(folder)
+    found = replay(folder, folder / "b")
+    assert found.loss > plain.loss, "two passes that disagree cost more"
+    assert [row.source for row in found.rows] == [row.source for row in plain.rows]
+    assert replay(folder, folder / "b") == found

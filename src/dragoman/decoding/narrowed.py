@@ -8,7 +8,7 @@ from torch import Tensor
 
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.shortlist import Shortlist
-from dragoman.model.contract import TranslationModel
+from dragoman.model.contract import NarrowableModel
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Narrowed:
     """
 
     def __init__(
-        self, model: TranslationModel[Any, Any], shortlist: Shortlist, tokens: Tensor
+        self, model: NarrowableModel[Any, Any], shortlist: Shortlist, tokens: Tensor
     ) -> None:
         self._model = model
         self._shortlist = shortlist

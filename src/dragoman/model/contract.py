@@ -50,11 +50,7 @@ class Predictor(Protocol, Generic[Memory, State]):
 
 
 class TranslationModel(Predictor[Memory, State], Protocol):
-    """A predictor that can be trained, and whose output layer can be had apart."""
-
-    def advance(self, last_tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        """Give what `step` projects, (batch, d_model), and the state."""
-        ...
+    """A predictor that can be trained."""
 
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give the decoder's output (batch, target_length, d_model), unprojected."""
@@ -63,4 +59,12 @@ class TranslationModel(Predictor[Memory, State], Protocol):
     @property
     def output_weight(self) -> Tensor:
         """The output projection (vocabulary, d_model)."""
+        ...
+
+
+class NarrowableModel(TranslationModel[Memory, State], Protocol):
+    """A translation model whose output layer can be had apart, and made narrower."""
+
+    def advance(self, last_tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """Give what `step` projects, (batch, d_model), and the state."""
         ...

@@ -21,6 +21,7 @@ from dragoman.text.tokenizer_pair import TokenizerPair
 from dragoman.training.debug_batch import DebugBatch
 from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.loss import translation_loss
+from dragoman.training.objective import Objective
 from dragoman.training.randomness import take_up
 from dragoman.training.run_record import read_record
 
@@ -126,17 +127,18 @@ def _run(
     tokenizers: TokenizerPair,
 ) -> tuple[list[Row], float]:
     """Run forward and backward; give each pair with its loss, and the loss of all."""
-    smoothing = config.training.label_smoothing
+    objective = Objective(model, config.training)
     tokens = sum(part.num_target_tokens for part in parts)
     total = 0.0
     rows: list[Row] = []
     for part in parts:
-        features = model.features(part.source, part.target_in)
-        weight = model.output_weight
-        loss = translation_loss(features, weight, part.target_out, smoothing)
+        features = objective.features(part)
+        loss = objective.loss(features, part)
         (loss.smoothed / tokens).backward()
         total += float(loss.smoothed.detach())
-        rows += _rows(part, features.detach(), weight.detach(), tokenizers)
+        # R-Drop has each pair twice: the first pass stands for both.
+        once, weight = features.detach()[: part.num_pairs], model.output_weight.detach()
+        rows += _rows(part, once, weight, tokenizers)
     return rows, total / tokens
 
 

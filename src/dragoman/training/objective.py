@@ -27,22 +27,24 @@ class Objective(nn.Module):
 
     def forward(self, batch: Batch) -> Loss:
         """Give the loss of a batch."""
-        source, target_in, smoothing = (
-            batch.source,
-            batch.target_in,
-            self.label_smoothing,
-        )
-        weight = self.model.output_weight
-        if not self.r_drop:
-            features = self._features(source, target_in)
-            return translation_loss(features, weight, batch.target_out, smoothing)
-        twice = torch.cat((source, source)), torch.cat((target_in, target_in))
-        features = self._features(*twice)
-        return r_drop_loss(features, weight, batch.target_out, smoothing, self.r_drop)
+        return self.loss(self.features(batch), batch)
 
-    def _features(self, source: Tensor, target_in: Tensor) -> Tensor:
+    def features(self, batch: Batch) -> Tensor:
+        """Give the decoder's output for a batch; with R-Drop, for it twice over."""
+        source, target_in = batch.source, batch.target_in
+        if self.r_drop:
+            source = torch.cat((source, source))
+            target_in = torch.cat((target_in, target_in))
         with computing(self.precision, source.device):
             return self.model.features(source, target_in).float()
+
+    def loss(self, features: Tensor, batch: Batch) -> Loss:
+        """Give what a batch with these features costs."""
+        weight, smoothing = self.model.output_weight, self.label_smoothing
+        target = batch.target_out
+        if self.r_drop:
+            return r_drop_loss(features, weight, target, smoothing, self.r_drop)
+        return translation_loss(features, weight, target, smoothing)
 
 
 def passes(settings: TrainingConfig) -> int:
