@@ -93,6 +93,13 @@ def test_the_table_shows_both_models_and_every_score(
         assert comparison.sentence() in both
 
 
+def test_a_small_test_set_is_called_small(report: EvaluationReport) -> None:
+    warning = "fewer than 100 sentences"
+    assert report.sentences < 100
+    assert warning in report.table()
+    assert warning not in replace(report, sentences=100).table()
+
+
 def test_case_can_be_made_not_to_count(
     model_folder: Path, corpus: Any, tmp_path: Path
 ) -> None:

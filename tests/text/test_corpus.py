@@ -58,6 +58,12 @@ def test_every_format_gives_the_same_pairs(
             assert list(read_pairs(corpus)) == expected
 
 
+def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
+    packed = tmp_path / "TEXT.TSV.GZ"
+    packed.write_bytes(gzip.compress(b"a\tb\n"))
+    assert list(read_pairs(Corpus(packed))) == [RawPair(1, b"a", b"b")]
+
+
 def test_bytes_come_undecoded(tmp_path: Path) -> None:
     corpus = Corpus(
         write(tmp_path / "a", b"\xff\n\r\nx\ry\n"), write(tmp_path / "b", b"\0\r\n\n\n")

@@ -19,6 +19,7 @@ from dragoman.text.glossary import Glossary
 from dragoman.translator import Translator
 
 SENTENCES_AT_ONCE = 500
+FEW_SENTENCES = 100  # too few for resampling them to say much
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class EvaluationReport:
         if self.against_scores is not None:
             parts += [f"{self.against}:", self.against_scores.table()]
             parts.append("\n".join(c.sentence() for c in self.comparisons))
+        if self.sentences < FEW_SENTENCES:
+            parts.append(
+                f"fewer than {FEW_SENTENCES} sentences: intervals are rough, and a "
+                "difference proves little"
+            )
         return "\n\n".join(parts)
 
 

@@ -73,7 +73,7 @@ def _one_file(path: Path, parse: Parser) -> Iterator[RawPair | Reject]:
 
 
 def _parser(path: Path) -> Parser:
-    suffixes = path.suffixes
+    suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     match suffixes[-1:]:

@@ -19,7 +19,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file, gzipped if its name ends so, and tell in one line what is wrong."""
     try:
-        if path.suffix == ".gz":
+        if path.suffix.lower() == ".gz":
             with (
                 gzip.open(path, "rb") as packed,
                 io.BufferedReader(cast("io.RawIOBase", packed), _BUFFER) as file,

@@ -88,7 +88,7 @@ def guess_languages(corpus: Corpus) -> tuple[str, str]:
 
 
 def _language(path: Path, otherwise: str) -> str:
-    suffixes = [s[1:] for s in path.suffixes if s != ".gz"]
+    suffixes = [s[1:].lower() for s in path.suffixes if s.lower() != ".gz"]
     code = suffixes[-1] if suffixes else ""
     known = code.isalpha() and len(code) in (2, 3) and code != "txt"
     return code if known else otherwise
