@@ -10,6 +10,7 @@ DragomanError
 ├── EvaluationError     translations and references that cannot be compared
 ├── InspectionError     a place in a model that is not there to be looked at
 ├── StudioError         a page that cannot be opened, or a question without an answer
+├── LabError            an experiment that does not exist or cannot be done
 ├── ExportError         a model that cannot be turned into another format
 ├── FetchError          a public corpus that could not be fetched
 └── MissingExtraError   a feature whose optional package is not installed
@@ -56,6 +57,10 @@ class InspectionError(DragomanError):
 
 class StudioError(DragomanError):
     """A page that cannot be opened, or a question that has no answer."""
+
+
+class LabError(DragomanError):
+    """An experiment that does not exist or cannot be done."""
 
 
 class ExportError(DragomanError):

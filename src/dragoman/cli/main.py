@@ -11,6 +11,7 @@ from dragoman.cli import (
     evaluate,
     export,
     inspect,
+    lab,
     plan,
     score,
     shortlist,
@@ -45,6 +46,7 @@ COMMANDS = (
     inspect,
     plan,
     studio,
+    lab,
     data,
     demo,
 )

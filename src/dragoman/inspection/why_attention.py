@@ -78,14 +78,20 @@ class Saturation:
     gradient_unscaled: float
 
 
-def saturation(on_progress: OnProgress = _silent) -> tuple[Saturation, ...]:
+def saturation(
+    on_progress: OnProgress = _silent,
+    *,
+    widths: Sequence[int] = WIDTHS,
+    draws: int = DRAWS,
+    seed: int = 1,
+) -> tuple[Saturation, ...]:
     """Let d_k grow: without scaling, softmax becomes hard and its gradient dies."""
-    random = torch.Generator().manual_seed(1)
+    random = torch.Generator().manual_seed(seed)
     rows = []
-    for number, d_k in enumerate(WIDTHS):
-        on_progress(number, len(WIDTHS))
-        queries = torch.randn(DRAWS, 1, d_k, generator=random)
-        keys = torch.randn(DRAWS, KEYS, d_k, generator=random)
+    for number, d_k in enumerate(widths):
+        on_progress(number, len(widths))
+        queries = torch.randn(draws, 1, d_k, generator=random)
+        keys = torch.randn(draws, KEYS, d_k, generator=random)
         scaled = attention_weights(queries, keys, None)
         # Scaled attention of queries made longer by √d_k is unscaled attention.
         unscaled = attention_weights(queries * d_k**0.5, keys, None)

@@ -1,0 +1,1 @@
+"""The lab: the claims of the paper, each measured on this machine."""

@@ -1,0 +1,1 @@
+"""One file for each experiment: its question, its prediction and its measurement."""
