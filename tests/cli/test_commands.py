@@ -33,6 +33,7 @@ def dragoman(*arguments: object, stdin: str | None = None) -> Run:
         "export",
         "inspect",
         "plan",
+        "lab",
         "data",
         "demo",
     ],

@@ -87,11 +87,14 @@ def _draw_curves(axes: Any, panel: Curves) -> None:  # noqa: ANN401
         if line.low is not None and line.high is not None:
             axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15)
     if panel.log_x:
-        axes.set_xscale("log", base=2)
+        axes.set_xscale("log")
+        places = sorted({x for line in panel.lines for x in line.x})
+        axes.set_xticks(places, [f"{place:g}" for place in places])
+        axes.minorticks_off()
     if panel.log_y:
         axes.set_yscale("log")
     _label(axes, panel.x_label, panel.y_label)
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=8, edgecolor="none", framealpha=0.8)
 
 
 def _draw_bars(axes: Any, panel: Bars) -> None:  # noqa: ANN401
@@ -112,7 +115,16 @@ def _draw_bars(axes: Any, panel: Bars) -> None:  # noqa: ANN401
 
 
 def _draw_heatmap(figure: Any, axes: Any, panel: Heatmap) -> None:  # noqa: ANN401
-    image = axes.imshow(panel.values, cmap=TWO_WAYS, aspect="auto", origin="lower")
+    # Zero is white, and both sides reach equally far.
+    most = max(abs(value) for row in panel.values for value in row)
+    image = axes.imshow(
+        panel.values,
+        cmap=TWO_WAYS,
+        aspect="auto",
+        origin="lower",
+        vmin=-most,
+        vmax=most,
+    )
     figure.colorbar(image, ax=axes, shrink=0.9)
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)

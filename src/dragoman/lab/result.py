@@ -8,10 +8,11 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Self
 
-from dragoman import __version__, durable
+from dragoman import durable
 from dragoman.errors import LabError
 from dragoman.lab.drawing import draw
 from dragoman.lab.experiment import Bench, Experiment
@@ -78,7 +79,7 @@ def this_machine() -> dict[str, str]:
         "threads": str(torch.get_num_threads()),
         "python": platform.python_version(),
         "torch": torch.__version__,
-        "dragoman": __version__,
+        "dragoman": metadata.version("dragoman"),
     }
 
 

@@ -70,7 +70,7 @@ def measure(bench: Bench, size: Size | None = None) -> Findings:
         for kind in kinds(REACH, KERNEL)
     }
     return Findings(
-        claims=_claims(by_length, by_width),
+        claims=claims(by_length, by_width),
         table=Table(
             (
                 *("layer", "Table 1 says", "n", "d"),
@@ -122,9 +122,10 @@ def count(kind: LayerKind, n: int, d: int) -> Count:
     )
 
 
-def _claims(
+def claims(
     by_length: dict[str, list[Count]], by_width: dict[str, list[Count]]
 ) -> tuple[Claim, ...]:
+    """Judge the counts by the powers that Table 1 gives."""
     powers = {
         kind: (
             growth([c.n for c in by_length[kind]], _operations(by_length[kind])),

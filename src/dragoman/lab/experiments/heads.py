@@ -43,7 +43,7 @@ def measure(bench: Bench, size: Size | None = None) -> Findings:
         h: Spread.of([t.perplexity or 0.0 for t in runs]) for h, runs in found.items()
     }
     return Findings(
-        claims=_claims(perplexity),
+        claims=claims(perplexity),
         table=Table(
             ("heads", "d_k", "parameters", "seeds", "perplexity", "BLEU"),
             tuple(
@@ -86,7 +86,8 @@ def _trial(bench: Bench, size: Size, heads: int) -> Trial:
     )
 
 
-def _claims(perplexity: dict[int, Spread]) -> tuple[Claim, ...]:
+def claims(perplexity: dict[int, Spread]) -> tuple[Claim, ...]:
+    """Judge the perplexities by the number of heads."""
     one, most = min(perplexity), max(perplexity)
     between = {h: s for h, s in perplexity.items() if h not in (one, most)}
     best = min(between, key=lambda heads: between[heads].mean)

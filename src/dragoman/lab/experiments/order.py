@@ -50,7 +50,7 @@ def measure(bench: Bench, size: Size | None = None) -> Findings:
     encoding = {k: Spread.of([c.encoding for c in v]) for k, v in found.items()}
     prediction = {k: Spread.of([c.prediction for c in v]) for k, v in found.items()}
     return Findings(
-        claims=_claims(encoding, prediction),
+        claims=claims(encoding, prediction),
         table=Table(
             ("positions", "seeds", "change of encodings", "change of prediction"),
             tuple(
@@ -117,9 +117,10 @@ def _config(kind: str) -> ModelConfig:
     return replace(load_preset("tiny").model, positions=kind, dropout=0.0)
 
 
-def _claims(
+def claims(
     encoding: dict[str, Spread], prediction: dict[str, Spread]
 ) -> tuple[Claim, ...]:
+    """Judge what shuffling changed."""
     blind = encoding["none"]
     seeing = {kind: spread for kind, spread in encoding.items() if kind != "none"}
     least = min(seeing, key=lambda kind: seeing[kind].low)

@@ -80,7 +80,7 @@ def measure(bench: Bench, size: Size | None = None) -> Findings:
     misfit = [rotation(chance, offset).largest_error for offset in offsets]
     reach = _reach(bench, size, seeds)
     return Findings(
-        claims=_claims(size, max(errors), similarity.tolist(), reach),
+        claims=claims(size, max(errors), similarity.tolist(), reach),
         table=_table(size, offsets, errors, similarity.tolist(), reach),
         panels=(
             Heatmap(
@@ -158,9 +158,10 @@ def _reach(bench: Bench, size: Size, seeds: range) -> Reach:
     )
 
 
-def _claims(
+def claims(
     size: Size, error: float, similarity: list[float], reach: Reach
 ) -> tuple[Claim, ...]:
+    """Judge the geometry, and how far copying reached."""
     near = all(a > b for a, b in itertools.pairwise(similarity[:5]))
     return (
         Claim(
@@ -231,10 +232,10 @@ EXPERIMENT = Experiment(
         "Sine and cosine of one frequency are a point on a circle, and k places "
         "further on it has turned by an angle that depends on k alone: a rotation, "
         "which a matrix can do. Rotary positions make that turn inside attention "
-        "itself; ALiBi instead takes something off each score for every place of distance. Learned "
-        "positions past the longest sentence were never touched by training and mean "
-        "nothing. That sinusoids could reach further does not say that a model learns "
-        "to use them so: the last panel shows what it did learn."
+        "itself; ALiBi instead takes something off each score for every place of "
+        "distance. Learned positions past the longest sentence were never touched by "
+        "training and mean nothing. That sinusoids could reach further does not say "
+        "that a model learns to use them so: the last panel shows what it did learn."
     ),
     measure=measure,
 )

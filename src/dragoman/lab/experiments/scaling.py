@@ -38,7 +38,7 @@ def measure(bench: Bench, size: Size | None = None) -> Findings:
     variance = [Spread.of([row.spread**2 for row in rows]) for rows in by_width]
     found = {field: [_spread(rows, field) for rows in by_width] for field in FIELDS}
     return Findings(
-        claims=_claims(size.widths, variance, found),
+        claims=claims(size.widths, variance, found),
         table=Table(
             ("d_k", "seeds", "variance of q·k", *_columns()),
             tuple(
@@ -73,9 +73,10 @@ def _columns() -> tuple[str, ...]:
     return tuple(field.replace("_unscaled", " without √d_k") for field in FIELDS)
 
 
-def _claims(
+def claims(
     widths: tuple[int, ...], variance: list[Spread], found: dict[str, list[Spread]]
 ) -> tuple[Claim, ...]:
+    """Judge how scores and softmax behaved as d_k grew."""
     slope = growth(widths, [spread.mean for spread in variance])
     entropies = [spread.mean for spread in found["entropy"][1:]]
     ratio = max(entropies) / min(entropies)

@@ -65,7 +65,7 @@ def measure(bench: Bench, size: Size | None = None) -> Findings:
         for name, runs in found.items()
     }
     return Findings(
-        claims=_claims(rows, perplexity),
+        claims=claims(rows, perplexity),
         table=_table(rows, found, perplexity),
         panels=_panels(rows, perplexity),
         caption=(
@@ -120,7 +120,8 @@ def effect(perplexity: Mapping[str, Spread], name: str) -> Effect:
     return Effect(other.mean / base.mean - 1, beyond)
 
 
-def _claims(rows: list[Row], perplexity: Mapping[str, Spread]) -> tuple[Claim, ...]:
+def claims(rows: list[Row], perplexity: Mapping[str, Spread]) -> tuple[Claim, ...]:
+    """Judge each row by its distance from the base."""
     names = {row.name for row in rows}
     expected = [
         ("h=1", True, "(A) one head is worse than eight"),
