@@ -11,7 +11,6 @@ in turn. Prints a Markdown table: the median of the rounds, and the lowest and h
 
 import argparse
 import json
-import os
 import random
 import shutil
 import statistics
@@ -25,7 +24,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from environments import Environment, last_line, prepare
+from environments import FOLDER, Environment, prepare
+from peer_process import PeerProcess
 from peers.protocol import Job
 
 from dragoman.config import load_preset
@@ -33,7 +33,6 @@ from dragoman.interchange.ctranslate2 import export_ctranslate2
 from dragoman.model.weights import get_weights
 from dragoman.model_folder import build_for, load_model, save_model
 
-HERE = Path(__file__).parent
 PEERS = ("huggingface", "ctranslate2", "joeynmt", "marian")
 SCRIPTS = {
     "dragoman": ("dragoman_tokens.py",),
@@ -164,75 +163,24 @@ class Bench:
         return path
 
 
-class Peer:
-    """A process that translates when asked, or the reason why it does not."""
-
-    def __init__(self, bench: Bench, case: Case, name: str) -> None:
-        self.name = name
-        self.seconds: list[float] = []
-        environment = bench.environments.get(name, Environment(Path(), "left out"))
-        self.problem = environment.problem
-        self.process: subprocess.Popen[str] | None = None
-        if self.problem is not None:
-            return
-        script, *arguments = SCRIPTS[name]
-        self.log = (bench.work / "stderr").open("w+")
-        self.process = subprocess.Popen(
-            [str(environment.python), str(HERE / "peers" / script),
-             str(bench.job(case, name)), *arguments],
-            env=os.environ | {"PYTHONPATH": _path()},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True,
-        )  # fmt: skip
-        if self._line() != "ready":
-            self.stop()
-            self.log.seek(0)
-            self.problem = f"fails: {last_line(self.log.read())}"
-
-    def ask(self, question: str) -> Any:
-        """Ask one thing; None where there is no answer."""
-        if self.problem is not None or self.process is None:
-            return None
-        assert self.process.stdin is not None
-        self.process.stdin.write(question + "\n")
-        self.process.stdin.flush()
-        line = self._line()
-        if not line:
-            self.problem = "ended early"
-            return None
-        return json.loads(line)
-
-    def _line(self) -> str:
-        """Read an answer, passing over what a library may print."""
-        assert self.process is not None
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            if line[:1] in "[0123456789" or line.strip() == "ready":
-                return line.strip()
-        return ""
-
-    def stop(self) -> None:
-        """End the process."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-
-
-def _path() -> str:
-    """Let a peer find its side of the protocol."""
-    return os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
+def start(bench: Bench, case: Case, name: str) -> PeerProcess:
+    """Start a peer on a case."""
+    environment = bench.environments.get(name, Environment(Path(), "left out"))
+    script, *arguments = SCRIPTS[name]
+    job = "" if environment.problem else str(bench.job(case, name))
+    command = [script, job, *arguments]
+    return PeerProcess(name, environment, command, bench.work / "stderr")
 
 
 def run(bench: Bench, case: Case) -> list[str]:
     """Compare, round by round, and give the rows of the table."""
     print(case.title, file=sys.stderr, flush=True)
     bench.make(case.model)
-    peers = [Peer(bench, case, name) for name in (case.first, *case.others)]
+    peers = [start(bench, case, name) for name in (case.first, *case.others)]
     try:
         for _ in range(bench.options.rounds):
             for peer in peers:
-                taken = peer.ask("go")
-                if taken is not None:
-                    peer.seconds.append(taken)
+                peer.go()
         outputs = {peer.name: peer.ask("outputs") for peer in peers}
     finally:
         for peer in peers:
@@ -241,7 +189,9 @@ def run(bench: Bench, case: Case) -> list[str]:
     return [row(case, first, peer, outputs) for peer in peers]
 
 
-def row(case: Case, first: Peer, peer: Peer, outputs: dict[str, Any]) -> str:
+def row(
+    case: Case, first: PeerProcess, peer: PeerProcess, outputs: dict[str, Any]
+) -> str:
     """Describe one engine in one case."""
     cells = [case.title if peer is first else "", peer.name]
     if peer.problem is not None or not peer.seconds:
@@ -312,7 +262,7 @@ def main() -> None:
     parser.add_argument(
         "--environments",
         type=Path,
-        default=Path.home() / ".cache" / "dragoman-benchmarks",
+        default=FOLDER,
         metavar="DIR",
         help="where the peers are installed",
     )

@@ -5,15 +5,19 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+FOLDER = Path.home() / ".cache" / "dragoman-benchmarks"
+
 # Each line is one call of pip: torch comes first, so that nothing else chooses it.
 REQUIREMENTS = {
     "ctranslate2": (("ctranslate2==4.8.4", "sentencepiece==0.2.2"),),
+    "eole": (("torch==2.13.0",), ("eole==0.6.4", "aiohttp")),
     "huggingface": (("torch==2.13.0",), ("transformers==5.22.2", "numpy")),
     "joeynmt": (("torch==2.13.0",), ("joeynmt==2.3.0", "importlib_metadata")),
     "marian": (("pymarian", "numpy", "pyyaml"),),
 }
 IMPORTS = {
     "ctranslate2": "ctranslate2, sentencepiece",
+    "eole": "eole.models.model",
     "huggingface": "torch, transformers",
     "joeynmt": "joeynmt.model, joeynmt.search",
     "marian": "pymarian",
