@@ -6,7 +6,6 @@ from peers.training_protocol import answer_with_losses, read_training_job
 from dragoman.config import load_preset
 from dragoman.data.batching import Batch
 from dragoman.model.build import build_model
-from dragoman.training.loss import Loss
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
 
@@ -27,12 +26,13 @@ def main() -> None:
     batches = [Batch(*map(torch.tensor, sides)) for sides in job.padded()]
 
     def update(batch: Batch) -> float:
-        loss: Loss = objective(batch)
+        loss = objective(batch)
         (loss.smoothed / loss.tokens).backward()
         optimizer.clip()
         optimizer.step(job.learning_rate)
         optimizer.forget_gradients()
-        return float(loss.smoothed.detach()) / loss.tokens
+        mean: float = loss.smoothed.item() / loss.tokens
+        return mean
 
     answer_with_losses(batches, update)
 

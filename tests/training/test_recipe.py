@@ -34,15 +34,43 @@ def test_without_a_budget_the_corpus_decides(pairs: int, preset: str) -> None:
     assert f"{pairs:,} pairs" in recipe.why
 
 
-@pytest.mark.parametrize("pairs", [0, 400, 120_000, 5_000_000])
+@pytest.mark.parametrize("pairs", [FEW_PAIRS, 120_000, 5_000_000])
 def test_minutes_ask_for_the_fast_preset_and_fitting_dropout(pairs: int) -> None:
     recipe = choose_recipe(None, 5, pairs, {})
     assert recipe.preset == "fast"
     dropout = recipe.config.model.dropout
-    expected = load_preset("fast").with_settings({"model.dropout": dropout})
+    expected = load_preset("fast").with_settings(
+        {"model.dropout": dropout, "training.dropout_growth": float(dropout > 0)}
+    )
     assert recipe.config == expected
     assert "5 minutes" in recipe.why
     assert recipe.why.endswith(f"dropout {dropout:g}")
+
+
+@pytest.mark.parametrize("pairs", [0, 400, 29_000, FEW_PAIRS - 1])
+def test_few_pairs_that_come_back_often_go_to_a_small_model(pairs: int) -> None:
+    recipe = choose_recipe(None, 10, pairs, {})
+    assert recipe.preset == "tiny"
+    growth = recipe.config.training.dropout_growth
+    tiny = load_preset("tiny").with_settings({"training.dropout_growth": growth})
+    assert recipe.config == tiny
+    assert "10 minutes are some" in recipe.why
+    assert f"only {pairs:,} pairs" in recipe.why
+
+
+def test_few_pairs_seen_once_go_to_the_fast_model_without_dropout() -> None:
+    recipe = choose_recipe(None, 0.5, FEW_PAIRS - 1, {})
+    assert (recipe.preset, recipe.config) == ("fast", load_preset("fast"))
+
+
+def test_dropout_grows_over_all_of_a_short_run_and_over_part_of_a_long_one() -> None:
+    def growth(minutes: float) -> float:
+        return choose_recipe(None, minutes, 29_000, {}).config.training.dropout_growth
+
+    shares = [growth(minutes) for minutes in (5, 10, 60, 600)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] == 1
+    assert shares[-1] == load_preset("tiny").training.dropout_growth < 1
 
 
 def test_more_passes_never_call_for_less_dropout() -> None:
@@ -59,7 +87,7 @@ def test_more_minutes_or_fewer_pairs_never_call_for_less_dropout() -> None:
 
     by_minutes = [dropout(minutes, 100_000) for minutes in (0.5, 5, 20, 60, 600)]
     assert by_minutes == sorted(by_minutes)
-    by_pairs = [dropout(5, pairs) for pairs in (10**6, 10**5, 10**4, 10**3)]
+    by_pairs = [dropout(5, pairs) for pairs in (10**7, 10**6, 10**5, 10**4, 10**3)]
     assert by_pairs == sorted(by_pairs)
 
 

@@ -15,6 +15,9 @@ PAIRS_PER_MINUTE = 15_000
 # The more often a pair comes back, the more dropout it takes not to learn it by heart.
 DROPOUT_FROM_PASSES = ((1.5, 0.0), (4.0, 0.1), (12.0, 0.2))
 MOST_DROPOUT = 0.3
+# `tiny` beside `fast`. With fewer passes than many, dropout grows until the end.
+TIMES_FASTER = 2.5
+MANY_PASSES = 30.0
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,32 @@ def choose_recipe(
 def _recipe_for_minutes(
     minutes: float, pairs: int, settings: Mapping[str, Any]
 ) -> Recipe:
+    """Choose the model that learns the most in the time, and how much it forgets."""
     passes = minutes * PAIRS_PER_MINUTE / max(pairs, 1)
     dropout = dropout_for(passes)
+    if dropout and pairs < FEW_PAIRS:
+        return _small_recipe(minutes, pairs, passes, settings)
     why = (
         f"the most that {minutes:g} minutes can give; about {passes:.2g} passes over "
         f"{pairs:,} pairs call for dropout {dropout:g}"
     )
-    return _recipe("fast", why, {"model.dropout": dropout, **settings})
+    grown = {"training.dropout_growth": 1.0} if dropout else {}
+    return _recipe("fast", why, {"model.dropout": dropout, **grown, **settings})
+
+
+def _small_recipe(
+    minutes: float, pairs: int, passes: float, settings: Mapping[str, Any]
+) -> Recipe:
+    """Let a small model see few pairs often, with dropout growing meanwhile."""
+    passes *= TIMES_FASTER
+    short = passes < MANY_PASSES
+    growth = 1.0 if short else load_preset("tiny").training.dropout_growth
+    why = (
+        f"{minutes:g} minutes are some {passes:.2g} passes over only {pairs:,} pairs: "
+        "a small model sees them more often, and dropout grows "
+        f"{'all the while' if short else 'until each is well known'}"
+    )
+    return _recipe("tiny", why, {"training.dropout_growth": growth, **settings})
 
 
 def dropout_for(passes: float) -> float:
