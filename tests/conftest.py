@@ -119,10 +119,14 @@ def sure_of_words() -> Callable[[Transformer], None]:
         last = model.decoder.layers[-1]
         assert isinstance(last, DecoderLayer)
         norm = model.decoder.norm
-        if not isinstance(norm, nn.LayerNorm):
+        if isinstance(norm, nn.Identity):
             norm = last.around_feed_forward.norm
-        direction = nn.functional.normalize(torch.ones_like(norm.bias), dim=0)
-        norm.bias.add_(4 * direction)
+        written = last.feed_forward.outer.bias
+        direction = nn.functional.normalize(torch.ones_like(written), dim=0)
+        if isinstance(norm, nn.LayerNorm):
+            norm.bias.add_(4 * direction)
+        else:  # a norm without a bias lets through what was written, and BEGIN's row
+            written.add_(60 * direction)
         model.output_weight[[PAD, BEGIN]] = -8 * direction
 
     return change

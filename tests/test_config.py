@@ -71,6 +71,22 @@ def test_one_setting_changes_and_the_rest_stays() -> None:
         ({"model.tie_embeddings": 1}, "model.tie_embeddings = 1 is not true or false"),
         ({"model.num_heads": 7}, "cannot be divided among model.num_heads = 7"),
         ({"model.d_model": 15, "model.num_heads": 3}, "d_model = 15 is odd"),
+        (
+            {"model.num_kv_heads": 3},
+            "model.num_kv_heads = 3 cannot be shared by model.num_heads = 8: choose a "
+            "number that divides num_heads, or 0 for as many",
+        ),
+        (
+            {"model.num_kv_heads": 16},
+            "model.num_kv_heads = 16 cannot be shared by model.num_heads = 8",
+        ),
+        (
+            {"model.positions": "rotary", "model.d_head": 7},
+            "heads of width 7 are odd: rotary positions turn pairs of dimensions, so "
+            "choose an even model.d_head",
+        ),
+        ({"model.norm_kind": "group"}, "is not one of layer, rms, batch, none"),
+        ({"model.activation": "tanh"}, "is not one of relu, gelu, swiglu"),
         ({"training.adam_betas": [0.9]}, "is not a pair of numbers"),
         ({"training.learning_rate": -1.0}, "is not a number of at least 0"),
         ({"training.learning_rate": math.nan}, "= nan is not a number of at least 0"),

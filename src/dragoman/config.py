@@ -25,6 +25,7 @@ class ModelConfig:
     d_model: int
     d_ff: int
     num_heads: int
+    num_kv_heads: int
     d_head: int
     num_encoder_layers: int
     num_decoder_layers: int
@@ -32,6 +33,9 @@ class ModelConfig:
     attention_dropout: float
     feed_forward_dropout: float
     norm: str
+    norm_kind: str
+    activation: str
+    attention_scale: bool
     positions: str
     max_positions: int
     tie_embeddings: bool
@@ -43,6 +47,17 @@ class ModelConfig:
                 f"model.num_heads = {self.num_heads}: choose a number of heads that "
                 "divides d_model, or set model.d_head"
             )
+        if self.num_kv_heads and self.num_heads % self.num_kv_heads:
+            raise ConfigError(
+                f"model.num_kv_heads = {self.num_kv_heads} cannot be shared by "
+                f"model.num_heads = {self.num_heads}: choose a number that divides "
+                "num_heads, or 0 for as many"
+            )
+        if self.positions == "rotary" and self.head_size % 2:
+            raise ConfigError(
+                f"heads of width {self.head_size} are odd: rotary positions turn pairs "
+                "of dimensions, so choose an even model.d_head"
+            )
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ConfigError(
                 f"model.d_model = {self.d_model} is odd: sinusoidal positions pair "
@@ -53,6 +68,21 @@ class ModelConfig:
     def head_size(self) -> int:
         """The width of one head: d_k, which the paper keeps equal to d_v."""
         return self.d_head or self.d_model // self.num_heads
+
+    @property
+    def shared_heads(self) -> int:
+        """How many heads have keys and values of their own."""
+        return self.num_kv_heads or self.num_heads
+
+    @property
+    def feed_forward_width(self) -> int:
+        """The inner width: d_ff, and for SwiGLU two thirds of it (a multiple of 8).
+
+        Its three matrices then cost what the two others do.
+        """
+        if self.activation != "swiglu":
+            return self.d_ff
+        return -(-2 * self.d_ff // 24) * 8
 
 
 @dataclass(frozen=True)

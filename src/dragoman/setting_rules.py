@@ -9,7 +9,9 @@ from dragoman.errors import ConfigError
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "model.kind": ("transformer",),
     "model.norm": ("post", "pre"),
-    "model.positions": ("sinusoidal", "learned", "none"),
+    "model.norm_kind": ("layer", "rms", "batch", "none"),
+    "model.activation": ("relu", "gelu", "swiglu"),
+    "model.positions": ("sinusoidal", "learned", "none", "rotary", "alibi"),
     "tokenizer.kind": ("bpe", "unigram", "characters", "words", "wordpiece"),
     "decoding.length_penalty_kind": ("paper", "none", "average"),
     "data.normalization": ("nfc", "nfkc", "none"),

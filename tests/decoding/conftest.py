@@ -111,18 +111,19 @@ def constant() -> Callable[[Tensor], ConstantModel]:
     return ConstantModel
 
 
-@pytest.fixture(scope="session")
-def transformer() -> Transformer:
+def half_trained(variant: dict[str, object]) -> Transformer:
     """Half-train a Transformer to copy, so that its translations differ in length."""
     torch.manual_seed(1)
-    shape = {
+    shape: dict[str, object] = {
         "d_model": 32,
         "d_ff": 64,
         "num_encoder_layers": 1,
         "num_decoder_layers": 1,
+        **variant,
     }
     config = load_preset("tiny").with_settings(
-        {"model.dropout": 0.0} | {f"model.{name}": size for name, size in shape.items()}
+        {"model.dropout": 0.0}
+        | {f"model.{name}": value for name, value in shape.items()}
     )
     model = build_model(config.model, 16)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
@@ -138,11 +139,35 @@ def transformer() -> Transformer:
     return model.eval()
 
 
-@pytest.fixture(params=["float32", "float64"])
-def trained(request: pytest.FixtureRequest, transformer: Transformer) -> Transformer:
-    """The same Transformer in single and in double precision."""
+@pytest.fixture(scope="session")
+def transformer() -> Transformer:
+    """The paper's Transformer, half-trained to copy."""
+    return half_trained({})
+
+
+VARIANTS: dict[str, dict[str, object]] = {
+    "alibi": {"positions": "alibi"},
+    "modern": {
+        "positions": "rotary",
+        "norm_kind": "rms",
+        "activation": "swiglu",
+        "num_kv_heads": 2,
+    },
+}
+
+
+@pytest.fixture(scope="session", params=["float32", "float64", *VARIANTS])
+def _trained(request: pytest.FixtureRequest, transformer: Transformer) -> Transformer:
+    if request.param in VARIANTS:
+        return half_trained(VARIANTS[request.param])
     dtype: torch.dtype = getattr(torch, request.param)
     return copy.deepcopy(transformer).to(dtype)
+
+
+@pytest.fixture
+def trained(_trained: Transformer) -> Transformer:
+    """A Transformer in single and in double precision, and variants of it."""
+    return copy.deepcopy(_trained)
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,25 @@ from dragoman.setting_rules import CHOICES
 from dragoman.translator import Translator
 
 SOURCE, TARGET = "Where is the train station?", "¿Dónde está la estación?"
-KINDS = list(
+KINDS: list[tuple[str, ...]] = list(
     itertools.product(
         CHOICES["model.kind"], CHOICES["model.norm"], CHOICES["model.positions"]
     )
 )
+
+VARIANTS: dict[str, dict[str, object]] = {
+    "paper": {},
+    "grouped": {"model.num_heads": 2, "model.num_kv_heads": 1},
+    "rms": {"model.norm_kind": "rms", "model.activation": "swiglu"},
+    "batch": {"model.norm_kind": "batch", "model.activation": "gelu"},
+    "no-norm": {"model.norm_kind": "none"},
+    "unscaled": {"model.attention_scale": False},
+}
+KINDS += [
+    ("transformer", ("post", "pre")[number % 2], "rotary", variant)
+    for number, variant in enumerate(VARIANTS)
+    if variant != "paper"
+]
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +40,7 @@ def toy(model_folder: Path) -> Translator:
 
 
 def make_translator(
-    toy: Translator, kind: str, norm: str, positions: str
+    toy: Translator, kind: str, norm: str, positions: str, variant: str = "paper"
 ) -> Translator:
     """Make a translator of two and three layers that knows nothing, and not evenly."""
     config = toy.config.with_settings(
@@ -38,6 +52,7 @@ def make_translator(
             "model.num_decoder_layers": 3,
             "model.dropout": 0.3,
             "decoding.max_extra_tokens": 4,
+            **VARIANTS[variant],
         }
     )
     torch.manual_seed(3)

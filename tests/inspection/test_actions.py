@@ -15,6 +15,7 @@ from dragoman.inspection.inspection import Inspection
 from dragoman.inspection.interventions import Ablation, Temperature, Without
 from dragoman.inspection.leaks import leak_test
 from dragoman.model.positions import NoPositions
+from dragoman.model.relative_positions import NothingToTell
 from dragoman.special_tokens import BEGIN, END
 from dragoman.translator import Translator
 
@@ -97,13 +98,15 @@ def test_without_positions_a_model_is_one_that_never_had_any(
     seen = inspect(translator, SOURCE, "¿Dónde está la estación?")
     after = seen.without("positions").after
     model = seen.model
-    kept = model.embed_source.positions, model.embed_target.positions
-    model.embed_source.positions = NoPositions(model.output_weight.shape[1])
-    model.embed_target.positions = NoPositions(model.output_weight.shape[1])
-    try:
+    embeds, stacks = (model.embed_source, model.embed_target), model.children()
+    told = [stack for stack in stacks if hasattr(stack, "relative_positions")]
+    with pytest.MonkeyPatch.context() as without:
+        for embed in embeds:
+            none = NoPositions(model.output_weight.shape[1])
+            without.setitem(embed._modules, "positions", none)
+        for stack in told:
+            without.setitem(stack._modules, "relative_positions", NothingToTell())
         expected = capture(model, seen.source.ids, seen.target_in.ids).logits
-    finally:
-        model.embed_source.positions, model.embed_target.positions = kept
     torch.testing.assert_close(after.logits, expected)
 
 

@@ -2,9 +2,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from dragoman.inspection.attention import KINDS
+from dragoman.inspection.attention import KINDS, Attention
 from dragoman.inspection.capture import Capture, capture, project
+from dragoman.inspection.stream import Norm
 from dragoman.model.layers import Residual
+from dragoman.model.relative_positions import Told, Turn
 from dragoman.special_tokens import BEGIN, END
 from dragoman.translator import Translator
 
@@ -68,7 +70,8 @@ def test_every_layer_and_kind_is_there(captured: Capture) -> None:
 
 def test_what_is_shown_is_what_the_model_did(captured: Capture) -> None:
     for attention in captured.attentions.values():
-        assert attention.largest_error < 1e-5
+        size = max(1.0, float(attention.written.abs().max()))
+        assert attention.largest_error < 1e-5 * size
         torch.testing.assert_close(
             attention.weights.sum(dim=-1), torch.ones_like(attention.weights[..., 0])
         )
@@ -77,19 +80,40 @@ def test_what_is_shown_is_what_the_model_did(captured: Capture) -> None:
         assert torch.equal(
             attention.masked[:, attention.mask], attention.scaled[:, attention.mask]
         )
-        d_head = attention.queries.shape[-1]
-        torch.testing.assert_close(attention.scores, attention.scaled * d_head**0.5)
+        bias = 0.0 if attention.bias is None else attention.bias
+        divisor = attention.queries.shape[-1] ** 0.5 if attention.recipe.scaling else 1
+        torch.testing.assert_close(
+            attention.scores, (attention.scaled - bias) * divisor, atol=1e-4, rtol=1e-4
+        )
 
 
-def test_the_matrices_make_queries_keys_and_values(captured: Capture) -> None:
+def test_the_matrices_make_queries_keys_and_values(
+    translator: Translator, captured: Capture
+) -> None:
     for attention in captured.attentions.values():
         p = attention.projections
+        turn = turn_of(translator, attention)
         for read, weight, bias, made in (
-            (attention.read, p.w_q, p.b_q, attention.queries),
-            (attention.attended, p.w_k, p.b_k, attention.keys),
             (attention.attended, p.w_v, p.b_v, attention.values),
         ):
             torch.testing.assert_close(read @ weight + bias[:, None], made)
+        for read, weight, bias, made in (
+            (attention.read, p.w_q, p.b_q, attention.queries),
+            (attention.attended, p.w_k, p.b_k, attention.keys),
+        ):
+            plain = read @ weight + bias[:, None]
+            turned = plain if turn is None else turn(plain)
+            torch.testing.assert_close(turned, made, atol=1e-5, rtol=1e-5)
+
+
+def turn_of(translator: Translator, attention: Attention) -> Turn | None:
+    """Give the turn of rotary positions, which self-attention alone is told of."""
+    model = translator.saved.model
+    if attention.kind == "cross" or translator.config.model.positions != "rotary":
+        return None
+    stack = model.encoder if attention.kind == "encoder" else model.decoder
+    told: Told = stack.relative_positions(torch.zeros(1), 0, len(attention.read))
+    return told.turn
 
 
 def test_value_norms_are_lengths_of_what_each_key_gives(captured: Capture) -> None:
@@ -130,6 +154,22 @@ def nonempty(tensor: Tensor | None) -> Tensor:
     return tensor
 
 
+def recomputed(norm: Norm) -> Tensor:
+    """Compute what a norm gives from what it is said to be made of."""
+    match norm.kind:
+        case "layer":
+            centred = norm.input - norm.mean[:, None]
+            scaled = centred / (norm.variance[:, None] + norm.epsilon).sqrt()
+        case "rms":
+            squares = norm.input.square().mean(dim=-1, keepdim=True)
+            scaled = norm.input / (squares + norm.epsilon).sqrt()
+        case "batch":
+            return norm.output  # by statistics of training, which are not shown
+        case _:
+            scaled = norm.input
+    return scaled * norm.gamma + norm.beta
+
+
 def test_the_norms_account_for_each_sublayer(
     translator: Translator, captured: Capture
 ) -> None:
@@ -140,9 +180,7 @@ def test_the_norms_account_for_each_sublayer(
     )
     for sublayer in captured.sublayers:
         norm = sublayer.norm
-        centred = norm.input - norm.mean[:, None]
-        scaled = centred / (norm.variance[:, None] + norm.epsilon).sqrt()
-        torch.testing.assert_close(scaled * norm.gamma + norm.beta, norm.output)
+        torch.testing.assert_close(recomputed(norm), norm.output)
         torch.testing.assert_close(norm.output_mean, norm.output.mean(dim=1))
         torch.testing.assert_close(sublayer.lengths, sublayer.after.norm(dim=1))
         added = sublayer.before + sublayer.written

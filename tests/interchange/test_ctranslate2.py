@@ -38,6 +38,20 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "untied": {"model.tie_embeddings": False},
     "learned positions": {"model.positions": "learned", "model.max_positions": 90},
     "narrow heads": {"model.d_head": 4},
+    "rms norm": {"model.norm_kind": "rms"},
+    "rms norm first": {"model.norm_kind": "rms", "model.norm": "pre"},
+    "gelu": {"model.activation": "gelu"},
+    "swiglu": {"model.activation": "swiglu", "model.norm": "pre"},
+    "rotary": {"model.positions": "rotary"},
+    "grouped": {"model.num_heads": 4, "model.num_kv_heads": 2},
+    "unscaled": {"model.attention_scale": False},
+    "modern": {
+        "model.norm": "pre",
+        "model.norm_kind": "rms",
+        "model.num_kv_heads": 1,
+        "model.activation": "swiglu",
+        "model.positions": "rotary",
+    },
 }
 
 
@@ -212,6 +226,27 @@ def test_what_ctranslate2_cannot_hold_is_refused(
         "positions to every embedding"
     )
     assert not list(folder.glob("ctranslate2*"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "known"),
+    [
+        ("positions", "alibi", "sinusoidal, learned, rotary"),
+        ("norm_kind", "batch", "layer, rms"),
+        ("norm_kind", "none", "layer, rms"),
+    ],
+)
+def test_variants_that_ctranslate2_does_not_know_are_refused(
+    model_folder: Path, tmp_path: Path, setting: str, value: str, known: str
+) -> None:
+    settings = {f"model.{setting}": value}
+    folder = make(model_folder, tmp_path / "m", "base", settings, True)
+    with pytest.raises(ExportError) as caught:
+        export_ctranslate2(folder)
+    assert str(caught.value) == (
+        f'a model with model.{setting}="{value}" cannot be exported: CTranslate2 knows '
+        f"{known}"
+    )
 
 
 def test_unknown_quantizations_and_damaged_models_are_refused(

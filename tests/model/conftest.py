@@ -15,14 +15,44 @@ from dragoman.special_tokens import BEGIN, END, PAD
 SOURCE_VOCABULARY = 13
 TARGET_VOCABULARY = 11
 
+Kind = tuple[dict[str, object], str]  # settings, and whether vocabularies are shared
 KINDS = [
-    pytest.param(kind, id="-".join(kind))
-    for kind in itertools.product(
+    pytest.param(
+        (
+            {"norm": norm, "positions": positions, "tie_embeddings": tied == "tied"},
+            vocabularies,
+        ),
+        id=f"{norm}-{positions}-{tied}-{vocabularies}",
+    )
+    for norm, positions, tied, vocabularies in itertools.product(
         ("post", "pre"),
         ("sinusoidal", "learned", "none"),
         ("tied", "untied"),
         ("shared", "separate"),
     )
+]
+VARIANTS: dict[str, dict[str, object]] = {
+    "rotary": {"positions": "rotary"},
+    "alibi": {"positions": "alibi", "norm": "pre"},
+    "rms": {"norm_kind": "rms"},
+    "batch": {"norm_kind": "batch"},
+    "no-norm": {"norm_kind": "none", "norm": "pre"},
+    "gelu": {"activation": "gelu"},
+    "swiglu": {"activation": "swiglu", "norm": "pre"},
+    "grouped": {"num_heads": 4, "num_kv_heads": 2},
+    "unscaled": {"attention_scale": False},
+    "deep-shallow": {"num_encoder_layers": 3, "num_decoder_layers": 1},
+    "modern": {
+        "norm": "pre",
+        "norm_kind": "rms",
+        "activation": "swiglu",
+        "positions": "rotary",
+        "num_heads": 4,
+        "num_kv_heads": 1,
+    },
+}
+KINDS += [
+    pytest.param((settings, "shared"), id=name) for name, settings in VARIANTS.items()
 ]
 
 
@@ -99,11 +129,17 @@ def draw_targets() -> Callable[[int, int], Tensor]:
 @pytest.fixture(params=KINDS)
 def model(request: pytest.FixtureRequest) -> Transformer:
     """A model of each kind, in double precision, with nothing left at its start."""
-    norm, positions, tied, vocabularies = request.param
-    settings = make_config(
-        norm=norm, positions=positions, tie_embeddings=tied == "tied"
-    )
+    settings, vocabularies = request.param
     target = None if vocabularies == "shared" else TARGET_VOCABULARY
-    built = build_model(settings, SOURCE_VOCABULARY, target).double().eval()
+    built = build_model(make_config(**settings), SOURCE_VOCABULARY, target).double()
     unsettle(built)
-    return built
+    with torch.no_grad():  # so that running statistics leave their start as well
+        built.train()(pad_rows([[5, 6, 7], [8, 9]]), target_rows(2, 4))
+    return built.eval()
+
+
+@pytest.fixture(params=VARIANTS.values(), ids=list(VARIANTS))
+def variant(request: pytest.FixtureRequest) -> dict[str, object]:
+    """Settings of each named variant of the paper's model."""
+    settings: dict[str, object] = request.param
+    return settings

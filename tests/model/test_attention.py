@@ -160,7 +160,7 @@ def test_queries_in_another_order_get_the_same_answers_in_that_order() -> None:
 
 
 def test_each_part_of_a_joint_projection_starts_as_if_alone() -> None:
-    joint = JointLinear(40, 60, parts=3)
+    joint = JointLinear(40, (60, 60, 60))
     limit = math.sqrt(6 / (40 + 60))
     for part in joint.weight.detach().chunk(3):
         assert part.shape == (60, 40)

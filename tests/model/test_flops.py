@@ -34,6 +34,10 @@ def count_of_addmm_(
         {"model.norm": "pre"},
         {"model.d_head": 5},
         {"model.tie_embeddings": False},
+        {"model.activation": "gelu", "model.norm_kind": "rms"},
+        {"model.activation": "swiglu", "model.positions": "rotary"},
+        {"model.num_kv_heads": 1, "model.positions": "alibi"},
+        {"model.norm_kind": "batch", "model.attention_scale": False},
     ],
 )
 def test_the_formula_is_what_forward_and_backward_multiply(

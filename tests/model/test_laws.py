@@ -13,7 +13,9 @@ from dragoman.model.attention import (
     combined_mask,
 )
 from dragoman.model.build import build_model
+from dragoman.model.masks import may_attend
 from dragoman.model.transformer import Transformer
+from dragoman.setting_rules import CHOICES
 from dragoman.special_tokens import BEGIN, END, PAD
 
 Pad = Callable[..., Tensor]
@@ -123,7 +125,7 @@ def test_a_sentence_gets_the_same_tokens_alone_and_in_any_batch(
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-@pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
+@pytest.mark.parametrize("positions", CHOICES["model.positions"])
 def test_only_positions_tell_the_encoder_the_order(
     norm: str, positions: str, config: Callable[..., ModelConfig], pad: Pad
 ) -> None:
@@ -135,7 +137,7 @@ def test_only_positions_tell_the_encoder_the_order(
     assert same == (positions == "none")
 
 
-@pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
+@pytest.mark.parametrize("positions", CHOICES["model.positions"])
 def test_without_positions_a_source_is_a_bag_of_words(
     positions: str,
     config: Callable[..., ModelConfig],
@@ -159,21 +161,25 @@ def test_all_attention_sums_to_one_and_stays_within_its_mask(
         queries, keys, _, mask, causal = inputs
         allowed = combined_mask(queries, mask, bool(causal))
         assert allowed is not None
-        weights = attention_weights(queries, keys, allowed)
-        seen.append((weights, allowed.expand_as(weights)))
+        assert isinstance(module, ScaledDotProductAttention)
+        weights = attention_weights(queries, keys, allowed, scaling=module.scaling)
+        seen.append((weights, may_attend(allowed).expand_as(weights)))
 
     for module in model.modules():
         if isinstance(module, ScaledDotProductAttention):
             module.register_forward_pre_hook(look)
     model(source, draw_targets(4, target_length))
 
-    assert len(seen) == 6  # two encoder layers, two decoder layers with two each
+    normed = any(isinstance(m, nn.LayerNorm | nn.RMSNorm) for m in model.modules())
+    readers = len(model.encoder.layers)
+    assert len(seen) == readers + 2 * len(model.decoder.layers)
     for weights, allowed in seen:
         rows = weights.sum(dim=-1)
         torch.testing.assert_close(rows, torch.ones_like(rows))
         assert weights[~allowed].eq(0).all()
-        assert weights[allowed].gt(0).all()
-    encoder, decoder, cross = seen[0][0], seen[2][0], seen[3][0]
+        # Scores that no norm of its own keeps small may underflow in a softmax.
+        assert weights[allowed].gt(0).all() or not normed
+    encoder, decoder, cross = (seen[n][0] for n in (0, readers, readers + 1))
     for row, length in enumerate(LENGTHS):
         assert encoder[row, :, :, length:].eq(0).all()
         assert cross[row, :, :, length:].eq(0).all()

@@ -56,6 +56,7 @@ def test_post_norm_normalises_the_sum(
 ) -> None:
     around = Residual(config(norm="post")).double()
     unsettled(around)
+    assert isinstance(around.norm, nn.LayerNorm)
     x, written = draw(2, 3, 8), draw(2, 3, 8)
     assert around.before(x) is x
     added = x + written

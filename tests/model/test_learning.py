@@ -83,6 +83,18 @@ def test_a_handful_of_pairs_is_learned_by_heart(
     assert torch.equal(said[target_out != PAD], target_out[target_out != PAD])
 
 
+def test_every_variant_learns_a_handful_of_pairs_by_heart(
+    variant: dict[str, object],
+    config: Callable[..., ModelConfig],
+    pad: Callable[..., Tensor],
+) -> None:
+    model = build_model(config(**SHAPE | variant | {"norm": "pre"}), VOCABULARY)
+    source = pad([[4, 5, 6], [7], [8, 9, 10, 11, 12], [13, 4]])
+    target_out = pad([[9, 9], [10, 4, 5, 6], [7], [11, 10, 9, 8, 7, 6]])
+    loss = learn(model, lambda: (source, target_out), steps=150, rate=1e-2)
+    assert loss < 0.05
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize(("task", "steps"), [("copy", 300), ("reverse", 500)])
 def test_unseen_sequences_are_copied_and_reversed(

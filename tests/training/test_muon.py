@@ -34,8 +34,8 @@ def test_a_stack_of_matrices_learns_as_its_parts_would() -> None:
     stacked.grad = torch.randn(12, 4)
     for part, gradient in zip(parts, stacked.grad.chunk(3), strict=True):
         part.grad = gradient.clone()
-    Muon([(stacked, 3)]).step(0.1)
-    Muon([(part, 1) for part in parts]).step(0.1)
+    Muon([(stacked, (4, 4, 4))]).step(0.1)
+    Muon([(part, (4,)) for part in parts]).step(0.1)
     torch.testing.assert_close(stacked.detach(), torch.cat([p.detach() for p in parts]))
 
 
@@ -45,23 +45,23 @@ def test_the_size_of_the_gradient_does_not_matter() -> None:
     second = nn.Parameter(first.detach().clone())
     first.grad = torch.randn(8, 8)
     second.grad = 1000 * first.grad
-    Muon([(first, 1)]).step(0.1)
-    Muon([(second, 1)]).step(0.1)
+    Muon([(first, (8,))]).step(0.1)
+    Muon([(second, (8,))]).step(0.1)
     torch.testing.assert_close(first, second, rtol=1e-3, atol=1e-4)
 
 
 def test_weight_decay_shrinks() -> None:
     matrix = nn.Parameter(torch.ones(4, 4))
     matrix.grad = torch.zeros(4, 4)
-    Muon([(matrix, 1)], weight_decay=0.5).step(0.1)
+    Muon([(matrix, (4,))], weight_decay=0.5).step(0.1)
     torch.testing.assert_close(matrix.detach(), torch.full((4, 4), 0.95))
 
 
 def test_the_flops_of_an_update_are_what_it_multiplies() -> None:
     matrices = [
-        (nn.Parameter(torch.randn(30, 10)), 3),
-        (nn.Parameter(torch.randn(8, 20)), 1),
-        (nn.Parameter(torch.randn(20, 8)), 1),
+        (nn.Parameter(torch.randn(30, 10)), (14, 8, 8)),
+        (nn.Parameter(torch.randn(8, 20)), (8,)),
+        (nn.Parameter(torch.randn(20, 8)), (20,)),
     ]
     for matrix, _ in matrices:
         matrix.grad = torch.randn_like(matrix)

@@ -58,6 +58,13 @@ def validations(folder: Path) -> list[dict[str, Any]]:
     [
         {"training.averaging": "ema", "training.ema_decay": 0.8},
         {"training.r_drop": 1.0},
+        {"model.norm_kind": "batch", "model.positions": "alibi"},
+        {
+            "model.norm_kind": "rms",
+            "model.activation": "swiglu",
+            "model.positions": "rotary",
+            "model.num_kv_heads": 1,
+        },
     ],
 )
 def test_an_interrupted_run_ends_with_the_same_weights(

@@ -7,6 +7,8 @@ from typing import Literal
 
 from torch import Tensor
 
+from dragoman.model.masks import may_attend, price_of, priced_mask
+
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 
@@ -40,7 +42,7 @@ class Stages:
     """What the formula passes through; scores and weights are (…, head, query, key)."""
 
     scores: Tensor  # QKᵀ
-    scaled: Tensor  # ÷ √d_k
+    scaled: Tensor  # ÷ √d_k, and less what the distance costs (ALiBi)
     masked: Tensor  # −∞ where nobody may look
     weights: Tensor  # softmax
     outputs: Tensor  # (…, head, query, d_head): the weights times V
@@ -50,12 +52,15 @@ def attend(
     queries: Tensor,  # (…, head, query, d_head)
     keys: Tensor,
     values: Tensor,
-    mask: Tensor | None,  # True means "may attend"
+    mask: Tensor | None,  # True means "may attend"; or numbers, see `model.masks`
     recipe: Recipe = PAPER,
 ) -> Stages:
     """Compute an attention in the open, by a recipe."""
     scores = queries @ keys.transpose(-2, -1)
     scaled = scores / math.sqrt(queries.shape[-1]) if recipe.scaling else scores.clone()
+    if mask is not None:
+        bias, mask = price_of(mask), may_attend(mask)
+        scaled = scaled if bias is None else scaled + bias
     for head, temperature in recipe.temperatures:
         scaled[..., head, :, :] /= temperature
     for edit in recipe.edits:
@@ -101,11 +106,13 @@ class Attention:
     written: Tensor  # (query, d_model): what the model's own W_O made of it
     projections: Projections = field(repr=False)
     recipe: Recipe = PAPER
+    bias: Tensor | None = None  # (head, query, key): what is added to scaled scores
 
     @cached_property
     def stages(self) -> Stages:
         """Every stage from QKᵀ to the heads' outputs, computed in the open."""
-        return attend(self.queries, self.keys, self.values, self.mask, self.recipe)
+        mask = priced_mask(self.mask, self.bias)
+        return attend(self.queries, self.keys, self.values, mask, self.recipe)
 
     @property
     def scores(self) -> Tensor:
@@ -114,7 +121,7 @@ class Attention:
 
     @property
     def scaled(self) -> Tensor:
-        """QKᵀ / √d_k (head, query, key)."""
+        """QKᵀ / √d_k, with any bias for distance (head, query, key)."""
         return self.stages.scaled
 
     @property

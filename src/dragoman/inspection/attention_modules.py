@@ -29,15 +29,23 @@ def _attention(layer: nn.Module, name: str) -> MultiHeadAttention:
 
 def projections(module: MultiHeadAttention) -> Projections:
     """Cut the joint matrices of an attention into W_Q, W_K, W_V and W_O by heads."""
-    weights = _plain(module.projections.weight).T.chunk(3, dim=1)
-    biases = _plain(module.projections.bias).chunk(3)
-    heads = module.num_heads
+    joint, heads, d_head = module.projections, module.num_heads, module.d_head
+    weights = _plain(joint.weight).split(joint.sizes)
+    biases = _plain(joint.bias).split(joint.sizes)
     w_q, w_k, w_v = (
-        weight.unflatten(1, (heads, -1)).transpose(0, 1) for weight in weights
+        _for_all(weight.T.unflatten(1, (-1, d_head)).transpose(0, 1), heads)
+        for weight in weights
     )
-    b_q, b_k, b_v = (bias.unflatten(0, (heads, -1)) for bias in biases)
+    b_q, b_k, b_v = (
+        _for_all(bias.unflatten(0, (-1, d_head)), heads) for bias in biases
+    )
     w_o = _plain(module.output.weight).T.unflatten(0, (heads, -1))
     return Projections(w_q, w_k, w_v, b_q, b_k, b_v, w_o, _plain(module.output.bias))
+
+
+def _for_all(parts: Tensor, heads: int) -> Tensor:
+    """Repeat (head, ...) where groups of heads share keys and values."""
+    return parts.repeat_interleave(heads // len(parts), dim=0)
 
 
 def _plain(parameter: Tensor) -> Tensor:

@@ -15,7 +15,12 @@ from torch import Tensor, nn
 
 from dragoman.inspection.attention import Attention, Kind
 from dragoman.inspection.attention_modules import attention_modules, projections
-from dragoman.inspection.interventions import Intervention, intervening, recipe_for
+from dragoman.inspection.interventions import (
+    Intervention,
+    intervening,
+    own_recipe,
+    recipe_for,
+)
 from dragoman.inspection.stream import Norm, Stack, Sublayer, SublayerName
 from dragoman.model.attention import (
     MultiHeadAttention,
@@ -24,11 +29,13 @@ from dragoman.model.attention import (
 )
 from dragoman.model.embeddings import Embed
 from dragoman.model.layers import FeedForward, Residual
+from dragoman.model.masks import may_attend, price_of
+from dragoman.model.norms import EPSILON, BatchNorm, norm_kind
 from dragoman.model.transformer import Encoder, Transformer
 
 _SHOWN = (
     *(Embed, Encoder, FeedForward, MultiHeadAttention),
-    *(ScaledDotProductAttention, nn.LayerNorm),
+    *(ScaledDotProductAttention, nn.LayerNorm, nn.RMSNorm, BatchNorm, nn.Identity),
 )
 _SUBLAYERS: dict[Stack, tuple[tuple[SublayerName, str, str], ...]] = {
     "encoder": (
@@ -170,13 +177,17 @@ def _sublayers(
             stream = after
 
 
-def _norm(module: nn.LayerNorm, seen: dict[nn.Module, _Seen]) -> Norm:
+def _norm(module: nn.Module, seen: dict[nn.Module, _Seen]) -> Norm:
+    came = seen[module].inputs[0]
+    gamma, beta = torch.ones(came.shape[-1]), torch.zeros(came.shape[-1])
+    weights = dict(module.named_parameters())
     return Norm(
-        input=seen[module].inputs[0],
+        kind=norm_kind(module),
+        input=came,
         output=seen[module].output,
-        gamma=module.weight.detach().to("cpu", torch.float32),
-        beta=module.bias.detach().to("cpu", torch.float32),
-        epsilon=module.eps,
+        gamma=weights.get("weight", gamma).detach().to("cpu", torch.float32),
+        beta=weights.get("bias", beta).detach().to("cpu", torch.float32),
+        epsilon=EPSILON,
     )
 
 
@@ -199,6 +210,9 @@ def _attention(
     shape = (queries.shape[-2], keys.shape[-2])
     if allowed is None:
         allowed = torch.ones(shape, dtype=torch.bool)
+    bias, allowed = price_of(allowed), may_attend(allowed)
+    if bias is not None:
+        allowed = allowed[0]  # alike for all heads
     memory = seen[model.encoder].output
     return Attention(
         kind=kind,
@@ -212,7 +226,8 @@ def _attention(
         heads=seen[module.attention].output,
         written=sublayer.written,
         projections=projections(module),
-        recipe=recipe_for(interventions, kind, layer),
+        recipe=recipe_for(interventions, kind, layer, own_recipe(module)),
+        bias=bias,
     )
 
 
@@ -220,6 +235,6 @@ def project(model: nn.Module, stream: Tensor) -> Tensor:
     """Give the logits that a decoder stream (…, d_model) means if it ends here."""
     assert isinstance(model, Transformer)
     norm = model.decoder.norm
-    with torch.no_grad():
+    with torch.no_grad(), evaluating(model):
         on_device = stream.to(model.output_weight)
         return F.linear(norm(on_device), model.output_weight).to("cpu", torch.float32)

@@ -10,8 +10,13 @@ from torch import Tensor, nn
 from dragoman.errors import InspectionError
 from dragoman.inspection.attention import PAPER, Kind, Recipe, ScoreEdit, attend
 from dragoman.inspection.attention_modules import attention_modules
-from dragoman.model.attention import ScaledDotProductAttention, combined_mask
+from dragoman.model.attention import (
+    MultiHeadAttention,
+    ScaledDotProductAttention,
+    combined_mask,
+)
 from dragoman.model.embeddings import Embed
+from dragoman.model.relative_positions import Alibi, Rotary, Told
 
 Part = Literal["scaling", "mask", "positions"]
 PARTS: tuple[Part, ...] = ("scaling", "mask", "positions")
@@ -76,9 +81,16 @@ def _head(kind: Kind, layer: int, head: int) -> str:
     return f"{kind} head {head + 1} of layer {layer + 1}"
 
 
-def recipe_for(interventions: Sequence[Intervention], kind: Kind, layer: int) -> Recipe:
-    """Put together how one attention is to be computed."""
-    recipe = PAPER
+def own_recipe(module: MultiHeadAttention) -> Recipe:
+    """Say how an attention is computed if nobody intervenes."""
+    return replace(PAPER, scaling=module.attention.scaling)
+
+
+def recipe_for(
+    interventions: Sequence[Intervention], kind: Kind, layer: int, own: Recipe = PAPER
+) -> Recipe:
+    """Put together how one attention, which has its own recipe, is to be computed."""
+    recipe = own
     for intervention in interventions:
         match intervention:
             case Without("scaling"):
@@ -111,19 +123,24 @@ def intervening(
     """Let the model compute differently inside the block, and as before after it."""
     with ExitStack() as hooks:
         for (kind, layer), module in attention_modules(model).items():
-            recipe = recipe_for(interventions, kind, layer)
-            if recipe != PAPER:
+            own = own_recipe(module)
+            recipe = recipe_for(interventions, kind, layer, own)
+            if recipe != own:
                 core = module.attention
-                hooks.callback(core.register_forward_hook(_changed(recipe)).remove)
+                change = _changed(recipe, own)
+                hooks.callback(core.register_forward_hook(change).remove)
         if Without("positions") in interventions:
             for part in model.modules():
                 if isinstance(part, Embed):
                     handle = part.positions.register_forward_hook(_nothing)
                     hooks.callback(handle.remove)
+                elif isinstance(part, Rotary | Alibi):
+                    handle = part.register_forward_hook(_nothing_told)
+                    hooks.callback(handle.remove)
         yield
 
 
-def _changed(recipe: Recipe) -> Any:  # noqa: ANN401
+def _changed(recipe: Recipe, own: Recipe) -> Any:  # noqa: ANN401
     """Make a hook that computes the heads a recipe touches by that recipe."""
 
     def change(
@@ -133,7 +150,7 @@ def _changed(recipe: Recipe) -> Any:  # noqa: ANN401
         queries, keys, values, mask, causal = inputs
         allowed = combined_mask(queries, mask, causal)
         outputs = attend(queries, keys, values, allowed, recipe).outputs
-        touched = _touched(recipe, queries.shape[1])
+        touched = _touched(recipe, own, queries.shape[1])
         # The other heads keep what the fused kernel gave them, to the last bit.
         changed = output.clone()
         changed[:, touched] = outputs[:, touched]
@@ -142,8 +159,8 @@ def _changed(recipe: Recipe) -> Any:  # noqa: ANN401
     return change
 
 
-def _touched(recipe: Recipe, num_heads: int) -> list[int]:
-    if not (recipe.scaling and recipe.masking):
+def _touched(recipe: Recipe, own: Recipe, num_heads: int) -> list[int]:
+    if (recipe.scaling, recipe.masking) != (own.scaling, own.masking):
         return list(range(num_heads))
     heads = set(recipe.ablated)
     heads.update(head for head, _ in recipe.temperatures)
@@ -154,6 +171,11 @@ def _touched(recipe: Recipe, num_heads: int) -> list[int]:
 def _nothing(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor:
     del module, inputs
     return output * 0
+
+
+def _nothing_told(module: nn.Module, inputs: tuple[Any, ...], output: Told) -> Told:
+    del module, inputs, output
+    return Told()
 
 
 def check_head(model: nn.Module, kind: str, layer: int, head: int) -> None:

@@ -8,7 +8,11 @@ from torch import Tensor, nn
 
 from dragoman.inspection.attention import Kind
 from dragoman.inspection.attention_modules import attention_modules
-from dragoman.model.attention import attention_weights, combined_mask
+from dragoman.model.attention import (
+    ScaledDotProductAttention,
+    attention_weights,
+    combined_mask,
+)
 
 Recorded = dict[tuple[Kind, int], Tensor]
 
@@ -30,9 +34,13 @@ def recorded_attention(model: nn.Module) -> Iterator[Recorded]:
 
 def _recorder(place: tuple[Kind, int], recorded: Recorded) -> Any:  # noqa: ANN401
     def record(module: nn.Module, inputs: tuple[Any, ...]) -> None:
-        del module
+        assert isinstance(module, ScaledDotProductAttention)
         queries, keys, _, mask, causal = inputs
-        allowed = combined_mask(queries, mask, causal)
-        recorded[place] = attention_weights(queries, keys, allowed)
+        recorded[place] = attention_weights(
+            queries,
+            keys,
+            combined_mask(queries, mask, causal),
+            scaling=module.scaling,
+        )
 
     return record

@@ -13,12 +13,13 @@ SublayerName = Literal["self-attention", "cross-attention", "feed-forward"]
 
 @dataclass(frozen=True)
 class Norm:
-    """One layer normalisation at work: γ (x − mean) / √(variance + ε) + β."""
+    """One normalisation at work; layer norm is γ (x − mean) / √(variance + ε) + β."""
 
+    kind: str  # as `model.norm_kind`
     input: Tensor  # (length, d_model)
     output: Tensor
-    gamma: Tensor  # (d_model)
-    beta: Tensor
+    gamma: Tensor  # (d_model): 1 where there is none
+    beta: Tensor  # (d_model): 0 where there is none
     epsilon: float
 
     @cached_property

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman import durable
-from dragoman.config import Config
+from dragoman.config import Config, ModelConfig
 from dragoman.engines.exports import (
     FORMAT,
     MANIFEST,
@@ -21,8 +21,10 @@ from dragoman.engines.exports import (
 )
 from dragoman.errors import ConfigError, ExportError, MissingExtraError
 from dragoman.model.attention import MultiHeadAttention
+from dragoman.model.embeddings import Embed
 from dragoman.model.layers import DecoderLayer, EncoderLayer, FeedForward
-from dragoman.model.positions import LearnedPositions, sinusoids
+from dragoman.model.norms import EPSILON
+from dragoman.model.positions import LearnedPositions, SinusoidalPositions, sinusoids
 from dragoman.model.transformer import Transformer
 from dragoman.model_files import write_checksums
 from dragoman.model_folder import SavedModel, load_model
@@ -31,7 +33,6 @@ from dragoman.text.tokenizer import Tokenizer
 
 Spec = Any  # CTranslate2 has no types
 Array = np.ndarray[Any, np.dtype[np.float32]]
-LAYER_NORM_EPSILON = 1e-5  # that of torch.nn.LayerNorm
 IMPOSSIBLE = -1e9
 FEWEST_POSITIONS = 1024  # a table of sinusoids has an end, and costs little
 
@@ -108,17 +109,9 @@ def num_positions(config: Config) -> int:
 def build_specification(saved: SavedModel) -> Spec:
     """Put the weights where CTranslate2 looks for them."""
     config, model = saved.config.model, saved.model
-    if config.positions == "none":
-        raise ExportError(
-            'a model with model.positions="none" cannot be exported: CTranslate2 adds '
-            "positions to every embedding"
-        )
+    _refuse_unknown_parts(config)
     specs = _specs()
-    shape = {
-        "num_heads": config.num_heads,
-        "pre_norm": config.norm == "pre",
-        "head_dim": config.d_head or None,
-    }
+    shape = _shape(config, specs)
     specification = specs.TransformerSpec(
         specs.TransformerEncoderSpec(config.num_encoder_layers, **shape),
         specs.TransformerDecoderSpec(config.num_decoder_layers, **shape),
@@ -141,6 +134,45 @@ def build_specification(saved: SavedModel) -> Spec:
     return specification
 
 
+def _refuse_unknown_parts(config: ModelConfig) -> None:
+    """Say in one line what CTranslate2 has no place for."""
+    if config.positions == "none":
+        raise ExportError(
+            'a model with model.positions="none" cannot be exported: CTranslate2 adds '
+            "positions to every embedding"
+        )
+    for setting, value, allowed in (
+        ("positions", config.positions, ("sinusoidal", "learned", "rotary")),
+        ("norm_kind", config.norm_kind, ("layer", "rms")),
+    ):
+        if value not in allowed:
+            raise ExportError(
+                f'a model with model.{setting}="{value}" cannot be exported: '
+                f"CTranslate2 knows {', '.join(allowed)}"
+            )
+
+
+def _shape(config: ModelConfig, specs: Spec) -> dict[str, Any]:
+    """Say in CTranslate2's words what kind of Transformer it is."""
+    activations = specs.common_spec.Activation
+    shape = {
+        "num_heads": config.num_heads,
+        "pre_norm": config.norm == "pre",
+        "head_dim": config.d_head or None,
+        "rms_norm": config.norm_kind == "rms",
+        "ffn_glu": config.activation == "swiglu",
+        "activation": {
+            "relu": activations.RELU,
+            "gelu": activations.GELU,
+            "swiglu": activations.SWISH,
+        }[config.activation],
+        "num_heads_kv": config.num_kv_heads or None,
+    }
+    if config.positions == "rotary":
+        shape |= {"rotary_dim": config.head_size, "rotary_interleave": False}
+    return shape
+
+
 def _specs() -> Spec:
     try:
         from ctranslate2.specs import transformer_spec
@@ -158,7 +190,7 @@ def _set_vocabularies(specification: Spec, saved: SavedModel) -> None:
     config.unk_token, config.bos_token = NAMES[UNKNOWN], NAMES[BEGIN]
     config.eos_token, config.decoder_start_token = NAMES[END], NAMES[BEGIN]
     config.add_source_eos = True
-    config.layer_norm_epsilon = LAYER_NORM_EPSILON
+    config.layer_norm_epsilon = EPSILON
 
 
 def vocabulary(tokenizer: Tokenizer) -> list[str]:
@@ -180,16 +212,25 @@ def _set_embeddings(specification: Spec, model: Transformer, positions: int) -> 
         (decoder, decoder.embeddings, model.embed_target),
     ):
         embeddings.weight = _array(embed.tokens.weight)
-        spec.position_encodings.encodings = _array(
-            embed.positions.table
-            if isinstance(embed.positions, LearnedPositions)
-            else sinusoids(positions, embed.tokens.embedding_dim)
-        )
+        if hasattr(spec, "position_encodings"):
+            added = _added_positions(embed, positions)
+            spec.position_encodings.encodings = _array(added)
     decoder.projection.weight = _array(model.output_weight)
     # PAD and BEGIN are never said; as part of the model, whoever uses the export.
     bias = torch.zeros(len(model.output_weight))
     bias[[PAD, BEGIN]] = IMPOSSIBLE
     decoder.projection.bias = _array(bias)
+
+
+def _added_positions(embed: Embed, count: int) -> Tensor:
+    """Give what is added to embeddings: nothing, where attention is told of places."""
+    match embed.positions:
+        case LearnedPositions():
+            return embed.positions.table
+        case SinusoidalPositions():
+            return sinusoids(count, embed.tokens.embedding_dim)
+        case _:
+            return torch.zeros(count, embed.tokens.embedding_dim)
 
 
 def _set_encoder_layer(spec: Spec, layer: EncoderLayer) -> None:
@@ -210,6 +251,7 @@ def _set_self_attention(spec: Spec, attention: MultiHeadAttention) -> None:
     joint = attention.projections
     _set_linear(spec.linear[0], joint.weight, joint.bias)
     _set_linear(spec.linear[1], attention.output.weight, attention.output.bias)
+    _set_scale(spec, attention)
 
 
 def _set_cross_attention(spec: Spec, attention: MultiHeadAttention) -> None:
@@ -217,10 +259,22 @@ def _set_cross_attention(spec: Spec, attention: MultiHeadAttention) -> None:
     _set_linear(spec.linear[0], joint.weight[:inner], joint.bias[:inner])
     _set_linear(spec.linear[1], joint.weight[inner:], joint.bias[inner:])
     _set_linear(spec.linear[2], attention.output.weight, attention.output.bias)
+    _set_scale(spec, attention)
 
 
-def _set_feed_forward(spec: Spec, network: FeedForward, norm: nn.LayerNorm) -> None:
-    _set_linear(spec.linear_0, network.inner.weight, network.inner.bias)
+def _set_scale(spec: Spec, attention: MultiHeadAttention) -> None:
+    if not attention.attention.scaling:
+        spec.queries_scale = np.float32(1.0)
+
+
+def _set_feed_forward(spec: Spec, network: FeedForward, norm: nn.Module) -> None:
+    parts = 2 if network.activation == "swiglu" else 1  # the gate, and what it passes
+    inner = zip(
+        network.inner.weight.chunk(parts), network.inner.bias.chunk(parts), strict=True
+    )
+    _set_linear(spec.linear_0, *next(inner))
+    if parts == 2:
+        _set_linear(spec.linear_0_noact, *next(inner))
     _set_linear(spec.linear_1, network.outer.weight, network.outer.bias)
     _set_norm(spec.layer_norm, norm)
 
@@ -230,8 +284,10 @@ def _set_linear(spec: Spec, weight: Tensor, bias: Tensor) -> None:
 
 
 def _set_norm(spec: Spec, norm: nn.Module) -> None:
-    assert isinstance(norm, nn.LayerNorm)
-    spec.gamma, spec.beta = _array(norm.weight), _array(norm.bias)
+    assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
+    spec.gamma = _array(norm.weight)
+    if isinstance(norm, nn.LayerNorm):
+        spec.beta = _array(norm.bias)
 
 
 def _array(tensor: Tensor) -> Array:

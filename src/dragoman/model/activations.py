@@ -22,16 +22,40 @@ def activation_bytes(config: ModelConfig, batch: BatchShape) -> float:
 
 def _stack(config: ModelConfig, places: float, layers: int, sublayers: int) -> float:
     """Count what residuals, norms and feed-forward networks of one stack keep."""
-    d_model, d_ff = config.d_model, config.d_ff
-    mask = d_model if config.dropout else 0
-    statistics = 2  # a norm's mean and deviation
-    embedded = d_model + mask
-    # Around each sublayer: the norm's input and output, and which elements dropped.
-    sublayer = 2 * d_model + statistics + mask
-    feed_forward = 3 * d_ff if config.feed_forward_dropout else d_ff
-    last_norm = d_model + statistics if config.norm == "pre" else 0
-    layer = sublayers * sublayer + feed_forward
-    return places * (embedded + layers * layer + last_norm)
+    mask = config.d_model if config.dropout else 0
+    embedded = config.d_model + mask
+    norm, norms = _norm(config), layers * sublayers
+    # Around each sublayer: the norm and what it gave, and which elements dropped.
+    layer = sublayers * (norm + config.d_model + mask) + _feed_forward(config)
+    numbers = places * (embedded + layers * layer)
+    if config.norm == "pre":
+        numbers, norms = numbers + places * norm, norms + 1
+    deviations = config.d_model * norms if config.norm_kind == "batch" else 0
+    return numbers + deviations
+
+
+def _norm(config: ModelConfig) -> int:
+    """Count what a norm keeps for each place, without what it gives."""
+    match config.norm_kind:
+        case "layer":
+            return config.d_model + 2  # its input, the mean and the deviation
+        case "rms":
+            return 2 * config.d_model + 1  # also its input divided by the size
+        case "batch":
+            return 3 * config.d_model  # the words, less their mean, and divided
+        case _:
+            return 0
+
+
+def _feed_forward(config: ModelConfig) -> int:
+    width, drops = config.feed_forward_width, bool(config.feed_forward_dropout)
+    match config.activation:
+        case "relu":  # what it rectifies is overwritten
+            return width * (3 if drops else 1)
+        case "gelu":
+            return width * (3 if drops else 2)
+        case _:  # gate, what passes, the gate's activation, and their product
+            return width * (5 if drops else 4)
 
 
 def _attention(config: ModelConfig, batch: BatchShape) -> float:
@@ -39,22 +63,52 @@ def _attention(config: ModelConfig, batch: BatchShape) -> float:
     source, target = batch.source_places, batch.target_places
     inner = config.num_heads * config.head_size
     read, write = config.num_encoder_layers, config.num_decoder_layers
-    of_source = read * 4 * inner + write * 2 * inner
-    of_target = write * (4 + 2) * inner
+    of_itself = 4 * inner + _copies(config)
+    of_source = read * of_itself + write * 2 * inner
+    of_target = write * (of_itself + 2 * inner)
     return (
         source * of_source
         + target * of_target
-        + read * _softmax(config, source, batch.source_length, masked=source)
-        + write * _softmax(config, target, batch.target_length, masked=0)
-        + write * _softmax(config, target, batch.source_length, masked=source)
+        + read * _softmax(config, source, batch.source_length)
+        + write * _softmax(config, target, batch.target_length)
+        + write * _softmax(config, target, batch.source_length)
+        + write * _mask(config, source)
+        + _told(config, batch)
     )
 
 
-def _softmax(
-    config: ModelConfig, queries: float, keys: float, *, masked: float
-) -> float:
+def _copies(config: ModelConfig) -> int:
+    """Count what is kept twice where queries and keys are turned, or keys shared."""
+    shares = config.shared_heads < config.num_heads
+    if config.attention_dropout or (shares and config.positions == "rotary"):
+        return 0  # only the copies are kept
+    if shares:
+        return 2 * config.shared_heads * config.head_size
+    return 2 * config.num_heads * config.head_size * (config.positions == "rotary")
+
+
+def _softmax(config: ModelConfig, queries: float, keys: float) -> float:
     heads = config.num_heads
     if config.attention_dropout:
         # No fused kernel drops weights on a CPU: they are kept, with what dropped.
         return 3 * heads * queries * keys
-    return heads * queries + masked  # one sum for each query, and the mask as numbers
+    return heads * queries  # one sum for each query
+
+
+def _mask(config: ModelConfig, places: float) -> float:
+    """Count a padding mask as numbers, which is what the fused kernel reads."""
+    return 0 if config.attention_dropout else places
+
+
+def _told(config: ModelConfig, batch: BatchShape) -> float:
+    """Count the encoder's masks, and what self-attention is told of places."""
+    lengths = batch.source_length + batch.target_length
+    masks = config.num_encoder_layers * _mask(config, batch.source_places)
+    match config.positions:
+        case "rotary":
+            return masks + 2 * config.head_size * lengths
+        case "alibi" if not config.attention_dropout:  # one mask for all layers
+            pairs = batch.source_places * batch.source_length + batch.target_length**2
+            return config.num_heads * pairs
+        case _:
+            return masks

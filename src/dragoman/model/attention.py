@@ -1,32 +1,45 @@
 """Scaled dot-product attention and several heads of it (§3.2)."""
 
 import math
+from collections.abc import Sequence
 
+import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.model.masks import causal_mask
+from dragoman.model.relative_positions import Turn
 from dragoman.model.row_groups import RowGroups
 
 
-def attention_weights(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+def attention_weights(
+    queries: Tensor, keys: Tensor, mask: Tensor | None, *, scaling: bool = True
+) -> Tensor:
     """Give softmax(QKᵀ / √d_k), where masked pairs get exactly nothing (§3.2.1).
 
     The plain formula, for eyes, tests and inspection; `ScaledDotProductAttention`
     computes the same without keeping the weights.
     """
-    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
-    if mask is not None:
+    scores = queries @ keys.transpose(-2, -1)
+    if scaling:
+        scores = scores / math.sqrt(queries.shape[-1])
+    if mask is not None and mask.dtype != torch.bool:
+        scores = scores + mask
+    elif mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     return scores.softmax(dim=-1)
 
 
 class ScaledDotProductAttention(nn.Module):
-    """Attention(Q, K, V) = softmax(QKᵀ / √d_k) V, in one fused kernel (§3.2.1)."""
+    """Attention(Q, K, V) = softmax(QKᵀ / √d_k) V, in one fused kernel (§3.2.1).
 
-    def __init__(self, dropout: float) -> None:
+    Without `scaling` nothing is divided, which shows what √d_k is for.
+    """
+
+    def __init__(self, dropout: float, *, scaling: bool = True) -> None:
         super().__init__()
         self.dropout = dropout
+        self.scaling = scaling
 
     def forward(
         self,
@@ -44,6 +57,7 @@ class ScaledDotProductAttention(nn.Module):
             attn_mask=mask,
             dropout_p=self.dropout if self.training else 0.0,
             is_causal=causal,
+            scale=None if self.scaling else 1.0,
         )
 
 
@@ -58,34 +72,49 @@ def combined_mask(queries: Tensor, mask: Tensor | None, causal: bool) -> Tensor 
 class JointLinear(nn.Linear):
     """Several projections of one input in one matrix: they cost one multiplication."""
 
-    def __init__(self, d_in: int, d_out: int, parts: int) -> None:
-        self.parts = parts
-        super().__init__(d_in, parts * d_out)
+    def __init__(self, d_in: int, sizes: Sequence[int]) -> None:
+        self.sizes = tuple(sizes)
+        super().__init__(d_in, sum(sizes))
 
     def reset_parameters(self) -> None:
         """Start each part as if it stood alone."""
-        for part in self.weight.chunk(self.parts):
+        for part in self.weight.split(self.sizes):
             nn.init.xavier_uniform_(part)
         nn.init.zeros_(self.bias)
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention in several subspaces at once, joined by W_O (§3.2.2)."""
+    """Attention in several subspaces at once, joined by W_O (§3.2.2).
+
+    With fewer `num_kv_heads`, groups of heads share keys and values (grouped-query
+    attention): a search then has less to remember.
+    """
 
     def __init__(
-        self, d_model: int, num_heads: int, d_head: int, dropout: float
+        self,
+        d_model: int,
+        num_heads: int,
+        d_head: int,
+        dropout: float,
+        num_kv_heads: int | None = None,
+        *,
+        scaling: bool = True,
     ) -> None:
         super().__init__()
         self.num_heads = num_heads
+        self.num_kv_heads = num_kv_heads or num_heads
+        self.d_head = d_head
         self.inner = num_heads * d_head
-        self.projections = JointLinear(d_model, self.inner, parts=3)  # W_Q, W_K, W_V
-        self.attention = ScaledDotProductAttention(dropout)
+        shared = self.num_kv_heads * d_head
+        self.projections = JointLinear(d_model, (self.inner, shared, shared))  # Q, K, V
+        self.attention = ScaledDotProductAttention(dropout, scaling=scaling)
         self.output = nn.Linear(self.inner, d_model)  # W_O
 
-    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Give queries, keys and values of one input, split into heads."""
-        queries, keys, values = self.projections(x).chunk(3, dim=-1)
-        return self._split(queries), self._split(keys), self._split(values)
+    def project(
+        self, x: Tensor, turn: Turn | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Give queries, keys and values of one input, split into heads and turned."""
+        return self._apart(self.projections(x), turn)
 
     def project_queries(self, x: Tensor) -> Tensor:
         """Give the queries alone, split into heads."""
@@ -106,17 +135,16 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
     ) -> Tensor:
         """Attend in each head, join the heads and mix them by W_O."""
+        keys, values = self._for_all_heads(keys), self._for_all_heads(values)
         heads = self.attention(queries, keys, values, mask, causal)
         joined: Tensor = self.output(heads.transpose(1, 2).flatten(2))
         return joined
 
     def project_rows(
-        self, x: Tensor, groups: RowGroups
+        self, x: Tensor, groups: RowGroups, turn: Turn | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Give queries, keys and values of single tokens (row, d_model), by groups."""
-        joint = groups.spread(self.projections(x))
-        queries, keys, values = joint.chunk(3, dim=-1)
-        return self._split(queries), self._split(keys), self._split(values)
+        return self._apart(groups.spread(self.projections(x)), turn)
 
     def project_row_queries(self, x: Tensor, groups: RowGroups) -> Tensor:
         """Give the queries alone of single tokens (row, d_model), by groups."""
@@ -131,6 +159,7 @@ class MultiHeadAttention(nn.Module):
         groups: RowGroups,
     ) -> Tensor:
         """Do as `forward`, and give the rows (row, d_model) of the groups."""
+        keys, values = self._for_all_heads(keys), self._for_all_heads(values)
         heads = self.attention(queries, keys, values, mask, False)
         rows = groups.collect(heads.transpose(1, 2).flatten(2))
         joined: Tensor = self.output(rows)
@@ -139,6 +168,19 @@ class MultiHeadAttention(nn.Module):
     def _part(self, x: Tensor, rows: slice) -> Tensor:
         return F.linear(x, self.projections.weight[rows], self.projections.bias[rows])
 
+    def _apart(self, joint: Tensor, turn: Turn | None) -> tuple[Tensor, Tensor, Tensor]:
+        parts = joint.split(self.projections.sizes, dim=-1)
+        queries, keys, values = (self._split(part) for part in parts)
+        if turn is not None:
+            queries, keys = turn(queries), turn(keys)
+        return queries, keys, values
+
     def _split(self, x: Tensor) -> Tensor:
-        heads = x.view(*x.shape[:2], self.num_heads, -1)
+        heads = x.view(*x.shape[:2], -1, self.d_head)
         return heads.transpose(1, 2)  # (batch, head, length, d_head)
+
+    def _for_all_heads(self, x: Tensor) -> Tensor:
+        """Give each head the keys or values that its group shares."""
+        if self.num_kv_heads == self.num_heads:
+            return x
+        return x.repeat_interleave(self.num_heads // self.num_kv_heads, dim=1)

@@ -11,6 +11,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from dragoman.model.masks import priced_mask
 from dragoman.model.row_groups import RowGroups
 
 FIRST_CAPACITY = 64
@@ -46,6 +47,7 @@ class DecoderCache:
 
     buffer: Buffer
     visible: Tensor
+    positions: Tensor  # (place,): where in its row the token of each place stands
     length: int  # tokens in each row
 
     @classmethod
@@ -55,7 +57,8 @@ class DecoderCache:
         """Nothing yet, of the width and kind of `like` (..., d_head)."""
         shape = (2 * num_layers, num_groups, num_heads, FIRST_CAPACITY, like.shape[-1])
         visible = torch.zeros((num_groups, 0), dtype=torch.bool, device=like.device)
-        return cls(Buffer(like.new_zeros(shape), 0), visible, 0)
+        nowhere = torch.zeros(0, dtype=torch.long, device=like.device)
+        return cls(Buffer(like.new_zeros(shape), 0), visible, nowhere, 0)
 
     def open(self, groups: RowGroups) -> Self:
         """Make room for one more token in each row, which sees itself and its past."""
@@ -65,12 +68,19 @@ class DecoderCache:
         own = groups.places % width
         itself = torch.nn.functional.one_hot(own, width).bool()
         visible = torch.cat([self.visible, itself], dim=1)
-        return type(self)(buffer, visible, self.length + 1)
+        here = self.positions.new_full((width,), self.length)
+        positions = torch.cat([self.positions, here])
+        return type(self)(buffer, visible, positions, self.length + 1)
 
-    def layers(self, groups: RowGroups) -> list["LayerPast"]:
-        """Give each layer its own part, and the mask that they share."""
+    def layers(
+        self, groups: RowGroups, bias: Tensor | None = None
+    ) -> list["LayerPast"]:
+        """Give each layer its own part, and the mask that they share.
+
+        A bias (1, head, 1, place) is the price of looking there.
+        """
         # (row, place) -> (group, 1, place of the query, place)
-        mask = groups.spread(self.visible)[:, None]
+        mask = priced_mask(groups.spread(self.visible)[:, None], bias)
         places = self.buffer.places[:, :, :, : mask.shape[3]]
         return [
             LayerPast(places[layer], places[layer + 1], mask, groups)

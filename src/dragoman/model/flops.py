@@ -76,11 +76,16 @@ def forward_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Fl
     """Count one forward pass over a batch, its loss included."""
     source, target = batch.source_places, batch.target_places
     inner = config.num_heads * config.head_size
-    matrix = 2 * config.d_model * inner  # one of W_Q, W_K, W_V, W_O, for one token
-    feed_forward = 2 * 2 * config.d_model * config.d_ff
-    encoder_layer = source * (4 * matrix + feed_forward)
+    matrix = 2 * config.d_model * inner  # W_Q or W_O, for one token
+    shared = 2 * config.d_model * config.shared_heads * config.head_size  # W_K or W_V
+    matrices = 3 if config.activation == "swiglu" else 2
+    feed_forward = matrices * 2 * config.d_model * config.feed_forward_width
+    attending = 2 * matrix + 2 * shared
+    encoder_layer = source * (attending + feed_forward)
     # Attention to the source makes its keys and values from the encoder's output.
-    decoder_layer = target * (6 * matrix + feed_forward) + source * 2 * matrix
+    decoder_layer = (
+        target * (attending + 2 * matrix + feed_forward) + source * 2 * shared
+    )
     pair = 2 * 2 * inner  # a query with a key, and a weight with a value
     looks = batch.rows * pair
     return Flops(

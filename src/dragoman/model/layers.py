@@ -1,63 +1,95 @@
 """The blocks that encoder and decoder are stacked from (§3.1, §3.3)."""
 
+import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.attention import MultiHeadAttention
+from dragoman.model.attention import JointLinear, MultiHeadAttention
 from dragoman.model.decoder_cache import LayerPast
 from dragoman.model.dropout import Dropout
+from dragoman.model.norms import build_norm, normalized
+from dragoman.model.relative_positions import Turn
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, xW₁ + b₁)W₂ + b₂, at each position alike (§3.3)."""
+    """FFN(x) = max(0, xW₁ + b₁)W₂ + b₂, at each position alike (§3.3).
 
-    def __init__(self, d_model: int, d_ff: int, dropout: float) -> None:
+    GELU is a rectifier without a corner. SwiGLU lets a gate of its own decide how much
+    of each inner element passes, (silu(xW₃ + b₃) ⊙ (xW₁ + b₁))W₂ + b₂: more learned by
+    as many weights.
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, dropout: float, activation: str = "relu"
+    ) -> None:
         super().__init__()
         self.inner = nn.Linear(d_model, d_ff)
+        if activation == "swiglu":
+            self.inner = JointLinear(d_model, (d_ff, d_ff))  # the gate comes first
         self.outer = nn.Linear(d_ff, d_model)
         self.dropout = Dropout(dropout)
+        self.activation = activation
 
     def forward(self, x: Tensor) -> Tensor:
         """Widen, rectify, narrow."""
-        narrowed: Tensor = self.outer(self.dropout(self.inner(x).relu_()))
+        narrowed: Tensor = self.outer(self.dropout(self._rectified(self.inner(x))))
         return narrowed
+
+    def _rectified(self, x: Tensor) -> Tensor:
+        match self.activation:
+            case "relu":
+                return x.relu_()
+            case "gelu":
+                return F.gelu(x)
+            case _:
+                gate, passing = x.chunk(2, dim=-1)
+                return F.silu(gate) * passing
 
 
 class Residual(nn.Module):
     """What stands around every sublayer: residual, dropout and layer norm.
 
     Post-norm is the paper's LayerNorm(x + Sublayer(x)) (§3.1); pre-norm is
-    x + Sublayer(LayerNorm(x)), which trains without warm-up.
+    x + Sublayer(LayerNorm(x)), which trains without warm-up. Only a batch norm wants to
+    know which places hold `words` (batch, length) and no padding.
     """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
+        self.norm = build_norm(config)
         self.dropout = Dropout(config.dropout)
         self.pre_norm = config.norm == "pre"
 
-    def before(self, x: Tensor) -> Tensor:
+    def before(self, x: Tensor, words: Tensor | None = None) -> Tensor:
         """Give what the sublayer reads."""
-        read: Tensor = self.norm(x) if self.pre_norm else x
-        return read
+        return normalized(self.norm, x, words) if self.pre_norm else x
 
-    def after(self, x: Tensor, written: Tensor) -> Tensor:
+    def after(self, x: Tensor, written: Tensor, words: Tensor | None = None) -> Tensor:
         """Add what the sublayer wrote."""
         added = x + self.dropout(written)
-        normed: Tensor = added if self.pre_norm else self.norm(added)
-        return normed
+        return added if self.pre_norm else normalized(self.norm, added, words)
 
 
 def build_attention(config: ModelConfig) -> MultiHeadAttention:
     """Make one multi-head attention of the configured shape."""
     return MultiHeadAttention(
-        config.d_model, config.num_heads, config.head_size, config.attention_dropout
+        config.d_model,
+        config.num_heads,
+        config.head_size,
+        config.attention_dropout,
+        config.num_kv_heads,
+        scaling=config.attention_scale,
     )
 
 
 def build_feed_forward(config: ModelConfig) -> FeedForward:
     """Make one feed-forward network of the configured shape."""
-    return FeedForward(config.d_model, config.d_ff, config.feed_forward_dropout)
+    return FeedForward(
+        config.d_model,
+        config.feed_forward_width,
+        config.feed_forward_dropout,
+        config.activation,
+    )
 
 
 class EncoderLayer(nn.Module):
@@ -70,14 +102,20 @@ class EncoderLayer(nn.Module):
         self.around_attention = Residual(config)
         self.around_feed_forward = Residual(config)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        turn: Turn | None = None,
+        words: Tensor | None = None,
+    ) -> Tensor:
         """Read each word in the light of the others: (batch, length, d_model)."""
-        around = self.around_attention
-        queries, keys, values = self.self_attention.project(around.before(x))
-        x = around.after(x, self.self_attention(queries, keys, values, mask))
+        around, attention = self.around_attention, self.self_attention
+        queries, keys, values = attention.project(around.before(x, words), turn)
+        x = around.after(x, attention(queries, keys, values, mask), words)
 
         around = self.around_feed_forward
-        return around.after(x, self.feed_forward(around.before(x)))
+        return around.after(x, self.feed_forward(around.before(x, words)), words)
 
 
 KeysValues = tuple[Tensor, Tensor]  # each (batch, head, length, d_head)
@@ -100,21 +138,33 @@ class DecoderLayer(nn.Module):
         x: Tensor,
         source: KeysValues,
         source_mask: Tensor,
+        mask: Tensor | None = None,
+        turn: Turn | None = None,
+        words: Tensor | None = None,
     ) -> Tensor:
-        """Read a whole target, each position the earlier ones only, and the source."""
-        around = self.around_self_attention
-        queries, keys, values = self.self_attention.project(around.before(x))
-        x = around.after(x, self.self_attention(queries, keys, values, causal=True))
+        """Read a whole target, each position the earlier ones only, and the source.
 
-        around = self.around_cross_attention
-        queries = self.cross_attention.project_queries(around.before(x))
-        x = around.after(x, self.cross_attention(queries, *source, source_mask))
+        A mask is needed only where looking back has a price.
+        """
+        around, attention = self.around_self_attention, self.self_attention
+        queries, keys, values = attention.project(around.before(x, words), turn)
+        attended = attention(queries, keys, values, mask, causal=mask is None)
+        x = around.after(x, attended, words)
+
+        around, attention = self.around_cross_attention, self.cross_attention
+        queries = attention.project_queries(around.before(x, words))
+        x = around.after(x, attention(queries, *source, source_mask), words)
 
         around = self.around_feed_forward
-        return around.after(x, self.feed_forward(around.before(x)))
+        return around.after(x, self.feed_forward(around.before(x, words)), words)
 
     def step(
-        self, x: Tensor, source: KeysValues, source_mask: Tensor, target: LayerPast
+        self,
+        x: Tensor,
+        source: KeysValues,
+        source_mask: Tensor,
+        target: LayerPast,
+        turn: Turn | None = None,
     ) -> Tensor:
         """Read the newest token of each row (row, d_model): the same computation.
 
@@ -122,7 +172,7 @@ class DecoderLayer(nn.Module):
         """
         around, groups = self.around_self_attention, target.groups
         attention = self.self_attention
-        queries, keys, values = attention.project_rows(around.before(x), groups)
+        queries, keys, values = attention.project_rows(around.before(x), groups, turn)
         keys, values = target.write(keys, values)
         attended = attention.attend_rows(queries, keys, values, target.mask, groups)
         x = around.after(x, attended)

@@ -61,7 +61,10 @@ class LearnedPositions(nn.Module):
 
 
 class NoPositions(nn.Module):
-    """No order at all: attention then sees a bag of words."""
+    """No order at all: attention then sees a bag of words, if it is told nothing.
+
+    Rotary and ALiBi positions are told there; see `model.relative_positions`.
+    """
 
     zero: Tensor
 

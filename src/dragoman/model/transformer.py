@@ -1,6 +1,5 @@
 """The Transformer: an encoder stack, a decoder stack and what joins them (§3)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -10,12 +9,15 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.model.attention import JointLinear
-from dragoman.model.decoder_cache import DecoderCache, LayerPast
+from dragoman.model.decoder_cache import DecoderCache
 from dragoman.model.embeddings import Embed, token_embedding
 from dragoman.model.layers import DecoderLayer, EncoderLayer, KeysValues
-from dragoman.model.masks import padding_mask
+from dragoman.model.masks import causal_mask, padding_mask, priced_mask
+from dragoman.model.norms import build_norm, normalized
 from dragoman.model.positions import build_positions
+from dragoman.model.relative_positions import build_relative_positions
 from dragoman.model.row_groups import RowGroups
+from dragoman.special_tokens import PAD
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,16 @@ class Encoder(nn.Module):
         super().__init__()
         layers = [EncoderLayer(config) for _ in range(config.num_encoder_layers)]
         self.layers = nn.ModuleList(layers)
+        self.relative_positions = build_relative_positions(config, causal=False)
         self.norm = last_norm(config)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Turn embedded source words into words in context."""
+        turn, bias = self.relative_positions(x, 0, x.shape[1])
+        words, mask = mask[:, 0, 0], priced_mask(mask, bias)
         for layer in self.layers:
-            x = layer(x, mask)
-        normed: Tensor = self.norm(x)
-        return normed
+            x = layer(x, mask, turn, words)
+        return normalized(self.norm, x, words)
 
 
 class Decoder(nn.Module):
@@ -96,6 +100,7 @@ class Decoder(nn.Module):
         super().__init__()
         layers = [DecoderLayer(config) for _ in range(config.num_decoder_layers)]
         self.layers = nn.ModuleList(layers)
+        self.relative_positions = build_relative_positions(config, causal=True)
         self.norm = last_norm(config)
 
     def read_source(self, memory: Tensor) -> tuple[KeysValues, ...]:
@@ -107,32 +112,43 @@ class Decoder(nn.Module):
         return tuple(read)
 
     def forward(
-        self, x: Tensor, source: tuple[KeysValues, ...], source_mask: Tensor
+        self,
+        x: Tensor,
+        source: tuple[KeysValues, ...],
+        source_mask: Tensor,
+        words: Tensor | None = None,
     ) -> Tensor:
         """Turn embedded target words into predictions of the next."""
+        turn, bias = self.relative_positions(x, 0, x.shape[1])
+        mask = None
+        if bias is not None:
+            mask = priced_mask(causal_mask(x.shape[1], x.device), bias)
         for layer, read in zip(self.layers, source, strict=True):
-            x = layer(x, read, source_mask)
-        normed: Tensor = self.norm(x)
-        return normed
+            x = layer(x, read, source_mask, mask, turn, words)
+        return normalized(self.norm, x, words)
 
     def step(
         self,
         x: Tensor,
         source: tuple[KeysValues, ...],
         source_mask: Tensor,
-        past: Sequence[LayerPast],
+        groups: RowGroups,
+        target: DecoderCache,
     ) -> Tensor:
         """Turn the newest word of each row (row, d_model) into its prediction."""
-        for layer, read, target in zip(self.layers, source, past, strict=True):
+        newest = target.length - 1
+        turn, bias = self.relative_positions(x, newest, 1, target.positions)
+        past = target.layers(groups, bias)
+        for layer, read, layer_past in zip(self.layers, source, past, strict=True):
             assert isinstance(layer, DecoderLayer)
-            x = layer.step(x, read, source_mask, target)
+            x = layer.step(x, read, source_mask, layer_past, turn)
         normed: Tensor = self.norm(x)
         return normed
 
 
 def last_norm(config: ModelConfig) -> nn.Module:
     """Close a pre-norm stack with the norm that its last residual still lacks."""
-    return nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+    return build_norm(config) if config.norm == "pre" else nn.Identity()
 
 
 class Transformer(nn.Module):
@@ -189,8 +205,7 @@ class Transformer(nn.Module):
         """Give the decoder's output (batch, d_model) after `last_tokens`."""
         x = self.embed_target(last_tokens[:, None], start=state.length)[:, 0]
         target = state.target.open(state.groups)
-        past = target.layers(state.groups)
-        x = self.decoder.step(x, state.source, state.source_mask, past)
+        x = self.decoder.step(x, state.source, state.source_mask, state.groups, target)
         return x, replace(state, target=target)
 
     @torch.no_grad()
@@ -205,7 +220,8 @@ class Transformer(nn.Module):
         """Give the decoder's output (batch, target_length, d_model), unprojected."""
         memory = self.encode(source)
         read = self.decoder.read_source(memory.output)
-        decoded: Tensor = self.decoder(self.embed_target(target_in), read, memory.mask)
+        embedded, words = self.embed_target(target_in), target_in != PAD
+        decoded: Tensor = self.decoder(embedded, read, memory.mask, words)
         return decoded
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:

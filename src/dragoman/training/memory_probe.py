@@ -9,6 +9,7 @@ from torch import nn
 from dragoman.config import TrainingConfig
 from dragoman.data.batching import Batch
 from dragoman.errors import TrainingError
+from dragoman.model.norms import statistics_kept
 from dragoman.training.distributed import accumulating
 from dragoman.training.randomness import own_states, take_up
 
@@ -29,7 +30,11 @@ def probe_memory(
         for number, batch in enumerate(batches, 1):
             # As in an update: the last part ends what sharded weights hold back.
             held_back = accumulating(objective, last=number == len(batches))
-            with memory_advice(settings, _describe(batch)), held_back:
+            with (
+                memory_advice(settings, _describe(batch)),
+                statistics_kept(objective),
+                held_back,
+            ):
                 objective(batch).smoothed.backward()
     finally:
         for parameter in objective.parameters():

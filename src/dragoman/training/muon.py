@@ -8,7 +8,7 @@ float32 and for all matrices of one shape at once.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -46,11 +46,11 @@ class Muon:
 
     def __init__(
         self,
-        matrices: Iterable[tuple[nn.Parameter, int]],
+        matrices: Iterable[tuple[nn.Parameter, Sequence[int]]],
         momentum: float = 0.95,
         weight_decay: float = 0.0,
     ) -> None:
-        """Take parameters, each with the number of matrices stacked in its rows."""
+        """Take parameters, each with the rows of the matrices stacked in it."""
         self.matrices = list(matrices)
         self.momentum = momentum
         self.weight_decay = weight_decay
@@ -60,8 +60,9 @@ class Muon:
     def flops(self) -> int:
         """The FLOPs of one update."""
         return sum(
-            parts * orthogonalizing_flops(len(matrix) // parts, matrix.shape[1])
+            orthogonalizing_flops(rows, matrix.shape[1])
             for matrix, parts in self.matrices
+            for rows in parts
         )
 
     @torch.no_grad()
@@ -74,7 +75,7 @@ class Muon:
             buffer.lerp_(matrix.grad, 1 - self.momentum)
             direction = matrix.grad.lerp(buffer, self.momentum)
             for part, update in zip(
-                matrix.chunk(parts), direction.chunk(parts), strict=True
+                matrix.split(parts), direction.split(parts), strict=True
             ):
                 groups[part.shape].append((part, update))
         for shape, members in groups.items():

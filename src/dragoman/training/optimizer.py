@@ -106,10 +106,12 @@ def _named(
     }
 
 
-def _matrices(model: nn.Module) -> dict[Tensor, int]:
-    """Find the weights of linear maps, and how many maps each holds."""
+def _matrices(model: nn.Module) -> dict[Tensor, tuple[int, ...]]:
+    """Find the weights of linear maps, and the rows of each map that they hold."""
     return {
-        module.weight: module.parts if isinstance(module, JointLinear) else 1
+        module.weight: module.sizes
+        if isinstance(module, JointLinear)
+        else (module.out_features,)
         for module in model.modules()
         if isinstance(module, nn.Linear)
     }

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from dragoman.data.batching import Batch
+from dragoman.model.norms import statistics_kept
 
 OWN_TABLE = Path("/proc/self/statm")
 
@@ -22,10 +23,11 @@ def seconds_per_token(objective: nn.Module, batch: Batch) -> float:
     """
     random_state = torch.get_rng_state()
     objective.train()
-    for _ in range(2):  # the first time pays for what later ones reuse
-        began = time.perf_counter()
-        objective(batch).smoothed.backward()
-        seconds = time.perf_counter() - began
+    with statistics_kept(objective):
+        for _ in range(2):  # the first time pays for what later ones reuse
+            began = time.perf_counter()
+            objective(batch).smoothed.backward()
+            seconds = time.perf_counter() - began
     for parameter in objective.parameters():
         parameter.grad = None
     torch.set_rng_state(random_state)

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from dragoman.config import Config
 from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
 from dragoman.model_files import is_whole
@@ -131,6 +132,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     if threads:
         torch.set_num_threads(threads)
     refuse_precision(config.training.precision, request.device)
+    _refuse_batch_norm(config, processes.count)
     prepared = prepare_everywhere(request, config, earlier)
     started_from = None if request.start is None else request.start.fingerprint
     record = RunRecord(
@@ -188,6 +190,14 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         result = replace(result, validation=validation)
     processes.wait()
     return result
+
+
+def _refuse_batch_norm(config: Config, processes: int) -> None:
+    if config.model.norm_kind == "batch" and processes > 1:
+        raise ConfigError(
+            "model.norm_kind = 'batch' would learn other statistics in each of "
+            f"{processes} processes: train in one, or choose layer or rms"
+        )
 
 
 def _is_done(request: Request, earlier: RunRecord, budget: Budget) -> bool:
