@@ -130,3 +130,31 @@ def test_other_devices_use_their_own_dropout() -> None:
 
 def test_the_rate_is_shown() -> None:
     assert repr(Dropout(0.25)) == "Dropout(rate=0.25)"
+
+
+def test_dropping_and_adding_at_once_is_dropping_then_adding() -> None:
+    x, written = (torch.randn(9, 33, requires_grad=True) for _ in range(2))
+    dropout = Dropout(0.3).train()
+    weight = torch.randn(9, 33)
+    found = []
+    for summed in (dropout.add, lambda x, written: x + dropout(written)):
+        torch.manual_seed(1)
+        result = summed(x, written)
+        (result * weight).sum().backward()
+        found.append((result.detach(), x.grad, written.grad))
+        x.grad = written.grad = None
+    for at_once, plainly in zip(*found, strict=True):
+        torch.testing.assert_close(at_once, plainly)
+
+
+@pytest.mark.parametrize("dropout", [Dropout(0.0).train(), Dropout(0.5).eval()])
+def test_where_nothing_is_dropped_adding_is_all(dropout: Dropout) -> None:
+    x, written = torch.randn(2, 3), torch.randn(2, 3)
+    assert torch.equal(dropout.add(x, written), x + written)
+
+
+def test_numbers_of_two_kinds_are_dropped_and_added_too() -> None:
+    x, written = torch.zeros(400), torch.ones(400, dtype=torch.float64)
+    summed = Dropout(0.5).train().add(x, written)
+    assert summed.dtype == torch.float64
+    assert set(summed.tolist()) == {0.0, 2.0}

@@ -28,3 +28,24 @@ def test_what_has_no_gradient_stays() -> None:
     parameter = nn.Parameter(torch.ones(2))
     Adam([parameter], (0.9, 0.98), 1e-9, 0.1).step(0.1)
     assert torch.equal(parameter.detach(), torch.ones(2))
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.1])
+def test_all_at_once_is_one_by_one(weight_decay: float) -> None:
+    torch.manual_seed(0)
+    twins = []
+    for _ in range(2):
+        parameters = [nn.Parameter(torch.ones(3, 4)), nn.Parameter(torch.zeros(5))]
+        twins.append(Adam(parameters, (0.9, 0.98), 1e-9, weight_decay))
+    at_once, one_by_one = twins
+    for step in range(1, 21):
+        for a, b in zip(at_once.parameters, one_by_one.parameters, strict=True):
+            a.grad = torch.randn_like(a)
+            b.grad = a.grad.clone()
+        at_once.steps = one_by_one.steps = step
+        with torch.no_grad():
+            at_once._step_at_once(0.01)
+            one_by_one._step_one_by_one(0.01)
+    for kind in ("parameters", "means", "squares"):
+        for a, b in zip(getattr(at_once, kind), getattr(one_by_one, kind), strict=True):
+            torch.testing.assert_close(a, b)

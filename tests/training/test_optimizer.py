@@ -78,3 +78,9 @@ def test_clipping_shortens_the_gradient_and_gives_its_length() -> None:
     total = sum(p.numel() for p in model.parameters()) ** 0.5
     assert optimizer.clip() == pytest.approx(total, rel=1e-4)
     assert optimizer.clip() == pytest.approx(0.5, rel=1e-3)
+    shortened = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+    optimizer.settings = replace(SETTINGS, clip_norm=0.51)
+    optimizer.clip()  # it is short enough
+    for parameter, before in zip(model.parameters(), shortened, strict=True):
+        assert parameter.grad is not None
+        assert torch.equal(parameter.grad, before)

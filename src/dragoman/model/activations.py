@@ -50,7 +50,7 @@ def _norm(config: ModelConfig) -> int:
 def _feed_forward(config: ModelConfig) -> int:
     width, drops = config.feed_forward_width, bool(config.feed_forward_dropout)
     match config.activation:
-        case "relu":  # what it rectifies is overwritten
+        case "relu":  # what it rectifies is forgotten
             return width * (3 if drops else 1)
         case "gelu":
             return width * (3 if drops else 2)

@@ -24,23 +24,50 @@ def byte_threshold(rate: float) -> int:
     return min(255, round(rate * 256))
 
 
+def random_mask(like: Tensor, threshold: int) -> Tensor:
+    """Draw zeros and 1 / (kept share) in the shape of a tensor."""
+    drawn = random_bytes(like.numel()).view(like.shape)
+    # Written as floats at once: multiplying by a mask of bools is far slower.
+    mask = torch.ge(drawn, threshold, out=torch.empty_like(like))
+    return mask.mul_(256 / (256 - threshold))
+
+
 class _ByteDropout(torch.autograd.Function):
-    """Multiply by a random mask of zeros and 1 / (kept share)."""
+    """Multiply by a random mask."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, threshold: int) -> Tensor:  # noqa: ANN401
-        drawn = random_bytes(x.numel()).view(x.shape)
-        # Written as floats at once: multiplying by a mask of bools is far slower.
-        mask = torch.ge(drawn, threshold, out=torch.empty_like(x))
-        scale = 256 / (256 - threshold)
+        mask = random_mask(x, threshold)
         ctx.save_for_backward(mask)
-        ctx.scale = scale
-        return (x * mask).mul_(scale)
+        return x * mask
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
         (mask,) = ctx.saved_tensors
-        return (gradients[0] * mask).mul_(ctx.scale), None
+        return gradients[0] * mask, None
+
+
+class _DroppedSum(torch.autograd.Function):
+    """Multiply by a random mask and add, in one pass over the memory."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401
+        x: Tensor,
+        written: Tensor,
+        threshold: int,
+    ) -> Tensor:
+        mask = random_mask(written, threshold)
+        ctx.save_for_backward(mask)
+        return torch.addcmul(x, written, mask)
+
+    @staticmethod
+    def backward(
+        ctx: Any,  # noqa: ANN401
+        *gradients: Tensor,
+    ) -> tuple[Tensor, Tensor, None]:
+        (mask,) = ctx.saved_tensors
+        return gradients[0], gradients[0] * mask, None
 
 
 class Dropout(nn.Module):
@@ -54,12 +81,27 @@ class Dropout(nn.Module):
         """Drop, if training."""
         if not self.training or not self.rate:
             return x
-        if x.device.type != "cpu" or torch.compiler.is_compiling():
+        if not self._by_bytes(x):
             return F.dropout(x, self.rate)
         dropped: Tensor = _ByteDropout.apply(  # type: ignore[no-untyped-call]
             x, byte_threshold(self.rate)
         )
         return dropped
+
+    def add(self, x: Tensor, written: Tensor) -> Tensor:
+        """Give x + dropout(written), which a residual wants, at the cost of one."""
+        if not self._by_bytes(written) or x.dtype != written.dtype:
+            summed: Tensor = x + self(written)
+            return summed
+        added: Tensor = _DroppedSum.apply(  # type: ignore[no-untyped-call]
+            x, written, byte_threshold(self.rate)
+        )
+        return added
+
+    def _by_bytes(self, x: Tensor) -> bool:
+        """Say whether our own dropout is at work, and faster than the native one."""
+        dropping = self.training and self.rate > 0
+        return dropping and x.device.type == "cpu" and not torch.compiler.is_compiling()
 
     def extra_repr(self) -> str:
         """Show the rate where the model is printed."""

@@ -38,7 +38,7 @@ class FeedForward(nn.Module):
     def _rectified(self, x: Tensor) -> Tensor:
         match self.activation:
             case "relu":
-                return x.relu_()
+                return x.relu()  # in place, a view's gradient costs three copies
             case "gelu":
                 return F.gelu(x)
             case _:
@@ -66,7 +66,7 @@ class Residual(nn.Module):
 
     def after(self, x: Tensor, written: Tensor, words: Tensor | None = None) -> Tensor:
         """Add what the sublayer wrote."""
-        added = x + self.dropout(written)
+        added = self.dropout.add(x, written)
         return added if self.pre_norm else normalized(self.norm, added, words)
 
 

@@ -32,6 +32,42 @@ class Adam:
     def step(self, rate: float) -> None:
         """Update every parameter that has a gradient."""
         self.steps += 1
+        if all(map(_is_plain, self.parameters)):
+            self._step_at_once(rate)
+        else:
+            self._step_one_by_one(rate)
+
+    def _step_at_once(self, rate: float) -> None:
+        """Let one kernel go over all numbers once, where there is one."""
+        members = [
+            (parameter, parameter.grad, mean, square)
+            for parameter, mean, square in zip(
+                self.parameters, self.means, self.squares, strict=True
+            )
+            if parameter.grad is not None
+        ]
+        if not members:
+            return
+        parameters, gradients, means, squares = map(list, zip(*members, strict=True))
+        steps = torch.tensor(float(self.steps), device=parameters[0].device)
+        torch._fused_adamw_(
+            parameters,
+            gradients,
+            means,
+            squares,
+            [],
+            [steps] * len(members),
+            lr=rate,
+            beta1=self.betas[0],
+            beta2=self.betas[1],
+            weight_decay=self.weight_decay,
+            eps=self.epsilon,
+            amsgrad=False,
+            maximize=False,
+        )
+
+    def _step_one_by_one(self, rate: float) -> None:
+        """Do the same in plain words, for parameters of any kind."""
         beta1, beta2 = self.betas
         # Both moments begin at zero; these undo what that takes from them.
         mean_share, square_share = 1 - beta1**self.steps, 1 - beta2**self.steps
@@ -47,3 +83,9 @@ class Adam:
             if self.weight_decay:
                 parameter.mul_(1 - rate * self.weight_decay)
             parameter.addcdiv_(mean, usual, value=-rate / mean_share)
+
+
+def _is_plain(parameter: nn.Parameter) -> bool:
+    """Say whether a parameter is whole and of a kind that the fused kernel knows."""
+    kernel = parameter.device.type in ("cpu", "cuda")
+    return kernel and type(parameter.data) is torch.Tensor

@@ -51,8 +51,13 @@ class Optimizer:
     def clip(self) -> float:
         """Shrink the gradient to the limit if it is longer; give its norm before."""
         limit = self.settings.clip_norm or float("inf")
-        norm = nn.utils.clip_grad_norm_(self.parameters.values(), limit)
-        return float(whole(norm))
+        parameters = list(self.parameters.values())
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        total = nn.utils.get_total_norm(gradients)
+        norm = float(whole(total))
+        if norm > limit:  # else there is nothing to multiply all gradients by
+            nn.utils.clip_grads_with_norm_(parameters, limit, total)
+        return norm
 
     def forget_gradients(self) -> None:
         """Drop the gradients of the last update."""
