@@ -1,4 +1,9 @@
 import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,3 +55,25 @@ def test_one_that_cannot_be_done_does_not_stop_the_others(
     assert errors[0].startswith("dragoman: heads: ")
     assert errors[-1] == "dragoman: not measured, as said above: heads"
     assert (tmp_path / "scaling" / "result.json").exists()
+
+
+def test_ctrl_c_saves_what_is_being_trained(tmp_path: Path) -> None:
+    asked = ["lab", "heads", "--quick", "--steps", "100000", "--output", str(tmp_path)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dragoman", *asked], stderr=subprocess.PIPE, text=True
+    )
+    training = tmp_path / "heads" / "work" / "quick" / "1-heads-seed-1"
+    wait_for(lambda: (training / "metrics.jsonl").exists())
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGINT
+    assert said.endswith("stopped and saved: the same command goes on\n")
+    assert (training / "checkpoints").exists()
+    assert not (tmp_path / "heads" / "result.json").exists()
+
+
+def wait_for(there: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not there():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.1)

@@ -7,6 +7,7 @@ from dragoman.lab.experiment import Experiment
 from dragoman.lab.experiments import (
     complexity,
     heads,
+    norms,
     order,
     positions,
     scaling,
@@ -20,6 +21,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     complexity.EXPERIMENT,
     heads.EXPERIMENT,
     table3.EXPERIMENT,
+    norms.EXPERIMENT,
 )
 
 

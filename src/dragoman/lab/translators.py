@@ -5,6 +5,7 @@ What was trained once is not trained again: an interrupted experiment goes on.
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -67,7 +68,8 @@ def train_translator(
     bench: Bench, text: ParallelText, trial: Trial, seed: int
 ) -> Trained:
     """Train and score a translator, or give what was found when it was trained."""
-    folder = bench.folder / f"{trial.name.replace(' ', '-')}-seed-{seed}"
+    name = re.sub(r"[^a-z0-9.]+", "-", trial.name.lower()).strip("-")
+    folder = bench.folder / f"{name}-seed-{seed}"
     asked = json.dumps(
         {**asdict(trial), "seed": seed, "text": [str(p) for p in text.train]},
         sort_keys=True,

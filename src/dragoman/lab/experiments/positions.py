@@ -128,6 +128,11 @@ def measure(bench: Bench, size: Size | None = None) -> Findings:
             "small models copy rightly, on lengths they learned and on longer ones."
         ),
         seeds=len(seeds),
+        note=(
+            "Rotary and ALiBi act inside self-attention; attention to the source is "
+            "told nothing of places, so that with them a copy must find where it is by "
+            "the words around it."
+        ),
     )
 
 

@@ -92,7 +92,7 @@ def _seeds(bench: Bench, size: Size, row: Row) -> range:
 def _trial(bench: Bench, size: Size, row: Row) -> Trial:
     steps = bench.steps or size.steps
     return Trial(
-        name=f"{row.group} {row.name}".replace("=", "-"),
+        name=f"{row.group} {row.name}",
         preset="base",
         settings={**recipe(size.shape, steps, size.batch_tokens), **row.settings},
         steps=steps,
