@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ import torch
 from environments import FOLDER, Environment, prepare
 from peer_process import PeerProcess
 from peers.protocol import Job
+from table import Row, ratios, spread
 
 from dragoman.config import load_preset
 from dragoman.interchange.ctranslate2 import export_ctranslate2
@@ -172,8 +174,8 @@ def start(bench: Bench, case: Case, name: str) -> PeerProcess:
     return PeerProcess(name, environment, command, bench.work / "stderr")
 
 
-def run(bench: Bench, case: Case) -> list[str]:
-    """Compare, round by round, and give the rows of the table."""
+def take_turns(bench: Bench, case: Case) -> list[PeerProcess]:
+    """Compare, round by round, and give who took part, with what each answered."""
     print(case.title, file=sys.stderr, flush=True)
     bench.make(case.model)
     peers = [start(bench, case, name) for name in (case.first, *case.others)]
@@ -181,12 +183,55 @@ def run(bench: Bench, case: Case) -> list[str]:
         for _ in range(bench.options.rounds):
             for peer in peers:
                 peer.go()
-        outputs = {peer.name: peer.ask("outputs") for peer in peers}
+        for peer in peers:
+            peer.outputs = peer.ask("outputs")
     finally:
         for peer in peers:
             peer.stop()
-    first = peers[0]
-    return [row(case, first, peer, outputs) for peer in peers]
+    return peers
+
+
+def run(bench: Bench, case: Case) -> list[str]:
+    """Compare, and give the rows of the table."""
+    peers = take_turns(bench, case)
+    outputs = {peer.name: peer.outputs for peer in peers}
+    return [row(case, peers[0], peer, outputs) for peer in peers]
+
+
+def measure(options: argparse.Namespace) -> Iterator[Row]:
+    """Give what the benchmark of everything shows of each case."""
+    with tempfile.TemporaryDirectory() as name:
+        bench = Bench(options, Path(name))
+        for case in cases(options.short, options.scale):
+            if options.only in case.title:
+                yield from beside(case, take_turns(bench, case))
+
+
+def beside(case: Case, peers: list[PeerProcess]) -> Iterator[Row]:
+    """Set each peer of a case beside the first."""
+    first, *others = peers
+    if not first.seconds:
+        yield Row(f"decoding {case.title}", first.problem or "no answer")
+        return
+
+    def speed(peer: PeerProcess) -> str:
+        return f"{case.count / statistics.median(peer.seconds):,.1f} sentences/s"
+
+    for peer in others:
+        what, ours = f"decoding {case.title}", speed(first)
+        if len(peer.seconds) < len(first.seconds):
+            yield Row(what, ours, peer.name, peer.problem or "no answer")
+            continue
+        faster = ratios(peer.seconds, first.seconds)
+        limit = case.goal.split(" ×")[0] if concerns(case, peer) else ""
+        met = statistics.median(faster) >= float(limit) if limit else None
+        yield Row(what, ours, peer.name, speed(peer), spread(faster), limit, met)
+
+
+def concerns(case: Case, peer: PeerProcess) -> bool:
+    """Say whether a case's goal is about a peer."""
+    name = peer.name.removeprefix("ctranslate2 ")
+    return peer.name in case.goal or case.goal.endswith(name)
 
 
 def row(
@@ -204,10 +249,7 @@ def row(
     cells.append(
         f"**{statistics.median(ratios):.2f}** [{ratios[0]:.2f}, {ratios[-1]:.2f}]"
     )
-    asked = peer.name in case.goal or case.goal.endswith(
-        peer.name.removeprefix("ctranslate2 ")
-    )
-    cells.append(case.goal.split(" ×")[0] if asked else "")
+    cells.append(case.goal.split(" ×")[0] if concerns(case, peer) else "")
     cells.append(agreement(outputs[first.name], outputs[peer.name]))
     return line(cells)
 
@@ -247,8 +289,8 @@ def cold_start(bench: Bench) -> str:
     )
 
 
-def main() -> None:
-    """Run every case and print the table."""
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path, metavar="MODEL")
     parser.add_argument("--source", type=Path, required=True, metavar="FILE")
@@ -266,8 +308,14 @@ def main() -> None:
         metavar="DIR",
         help="where the peers are installed",
     )
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.rounds = options.rounds or (3 if options.short else 7)
+    return options
+
+
+def main() -> None:
+    """Run every case and print the table."""
+    options = parse()
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(options, Path(name))
         print(line([f"case, beam {options.beam}", *HEADINGS]))

@@ -23,6 +23,7 @@ class PeerProcess:
     ) -> None:
         self.name = name
         self.seconds: list[float] = []
+        self.outputs: Any = None  # for who asks for them
         self.problem = environment.problem
         self.process: subprocess.Popen[str] | None = None
         if self.problem is not None:

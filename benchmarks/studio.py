@@ -50,14 +50,12 @@ def measure(page: Page, sentence: str) -> float:
     return float(painted - page.evaluate("window.pressed"))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", type=Path, metavar="MODEL")
-    options = parser.parse_args()
+def painting_times(model: Path) -> list[float]:
+    """Give the milliseconds of some sentences, one after the other."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     assert chromium is not None, "there is no chromium here: apt-get install chromium"
     with (
-        serving(build_app([options.model])) as address,
+        serving(build_app([model])) as address,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(
@@ -70,6 +68,13 @@ def main() -> None:
         page.wait_for_load_state("networkidle")
         times = [measure(page, f"{word}, {WORDS}.") for word in BEGINNINGS]
         browser.close()
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path, metavar="MODEL")
+    times = painting_times(parser.parse_args().model)
     shown = ", ".join(f"{time:.0f}" for time in times)
     print(f"Enter to painted attention, ms: {shown}")
     print(f"median {statistics.median(times):.0f} ms of {len(times)} sentences")

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from corpora import training_text
 from environments import FOLDER, Environment, prepare
 from peer_process import PeerProcess
 from peers.training_protocol import TrainingJob
@@ -102,7 +103,7 @@ def measure(options: argparse.Namespace) -> Iterator[Row]:
     torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
-        corpus = Corpus(options.data / "train.en", options.data / "train.de")
+        corpus = Corpus(*training_text(options.data))
         prepared = prepare_corpus(
             work / "prepared", [corpus], None, settings(cases(short=True)[0])
         )
@@ -205,7 +206,7 @@ def rows(
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path, help="a folder with train.en and train.de")
+    parser.add_argument("data", type=Path, help="a folder with train.en and the like")
     parser.add_argument("--short", action="store_true", help="about three minutes")
     parser.add_argument("--rounds", type=int, help="default: 5, or 3 with --short")
     parser.add_argument("--threads", type=int, default=2)

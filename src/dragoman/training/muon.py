@@ -31,7 +31,8 @@ def orthogonalize(matrices: Tensor) -> Tensor:
     for a, b, c in POLYNOMIALS:
         gram = x @ x.mT
         polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
-        x = torch.baddbmm(x, polynomial, x, beta=a)
+        polynomial.diagonal(dim1=-2, dim2=-1).add_(a)
+        x = torch.bmm(polynomial, x)  # aX + bGX + cG²X
     return x.mT if tall else x
 
 
