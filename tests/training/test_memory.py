@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Iterable
 
 import pytest
@@ -67,3 +69,19 @@ def test_the_logits_are_never_held_whole() -> None:
         for rows in (100, 1000)
     )
     assert many - few == 4 * 2 * 9000 * 16  # only rows and their gradients grow
+
+
+def test_memory_is_counted_without_loading_a_compiler() -> None:
+    program = (
+        "import sys\n"
+        "from dragoman.config import load_preset\n"
+        "from dragoman.model.flops import BatchShape\n"
+        "from dragoman.training.memory import training_memory, weightless\n"
+        "for config in map(load_preset, ('big', 'fast')):\n"
+        "    model = weightless(config, 40_000)\n"
+        "    assert all(p.is_meta for p in model.parameters())\n"
+        "    training_memory(model, config, BatchShape(1, 1, 1, 1))\n"
+        "slow = {'torch._dynamo', 'sympy'}\n"
+        "sys.exit(len(slow & sys.modules.keys()))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from dragoman.config import Config
 from dragoman.model.activations import BYTES, activation_bytes
@@ -39,10 +41,34 @@ class Memory:
         return asdict(self)
 
 
+class _OnlyShapes(TorchFunctionMode):
+    """Makes parameters, and what belongs to them, without numbers.
+
+    A context of `torch.device("meta")` would do it too, but drawing or computing
+    numbers there loads torch's compiler, which takes seconds.
+    """
+
+    def __torch_function__(
+        self,
+        function: Any,  # noqa: ANN401
+        types: Any,  # noqa: ANN401
+        args: Any = (),  # noqa: ANN401
+        kwargs: Any = None,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        named = kwargs or {}
+        if function is torch.empty:
+            named = named | {"device": "meta"}
+        elif function is torch.zeros_like:
+            return args[0]
+        elif function.__name__ in ("normal_", "uniform_"):
+            return args[0] if args else named["tensor"]
+        return function(*args, **named)
+
+
 def weightless(config: Config, vocabulary: int) -> Transformer:
     """Build a model that has shapes but holds no numbers, whatever its size."""
-    with torch.device("meta"):
-        target = None if config.tokenizer.shared_vocabulary else vocabulary
+    target = None if config.tokenizer.shared_vocabulary else vocabulary
+    with _OnlyShapes():
         return build_model(config.model, vocabulary, target)
 
 
@@ -53,12 +79,14 @@ def training_memory(model: Transformer, config: Config, batch: BatchShape) -> Me
     weights = _bytes(model.parameters())
     vectors = batch.target_tokens * config.model.d_model
     output = vocabulary * config.model.d_model
+    with _OnlyShapes():
+        optimizer = Optimizer(model, config.training)
     logits = min(ROWS_AT_ONCE, batch.target_tokens) * vocabulary
     held = 6 if config.training.r_drop else 2  # logits, probabilities and the like
     return Memory(
         weights=weights,
         gradients=weights,
-        optimizer=_bytes(Optimizer(model, config.training).state().values()),
+        optimizer=_bytes(optimizer.state().values()),
         activations=activation_bytes(config.model, batch),
         # The rows that count and their gradient, the output weight's gradient, and
         # what is made of the logits of some rows.
