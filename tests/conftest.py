@@ -80,6 +80,42 @@ def model_folder(corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory) ->
     return folder
 
 
+SMALL_RECURRENT = {
+    "model.d_model": 32,
+    "model.num_encoder_layers": 1,
+    "model.num_decoder_layers": 1,
+    "tokenizer.vocabulary_size": 400,
+    "training.batch_tokens": 600,
+    "training.threads": 1,
+    "training.valid_sentences": 5,
+}
+
+
+@pytest.fixture(scope="session")
+def recurrent_folders(
+    corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Recurrent models that have learned a little; tests must leave them as they are.
+
+    One looks back at the source ("lstm-attention") and one does not ("gru").
+    """
+    folders = {}
+    for preset in ("lstm-attention", "gru"):
+        folders[preset] = tmp_path_factory.mktemp("recurrent") / preset
+        train(
+            folders[preset],
+            source=corpus.train_source,
+            target=corpus.train_target,
+            valid_source=corpus.valid_source,
+            valid_target=corpus.valid_target,
+            preset=preset,
+            steps=40,
+            settings=SMALL_RECURRENT,
+            quiet=True,
+        )
+    return folders
+
+
 @pytest.fixture(scope="session")
 def ctranslate2(in_ci: bool) -> None:
     """Skip what needs CTranslate2 where it is not installed, but not in CI."""
@@ -100,6 +136,7 @@ def exported_folder(
 
     folder = tmp_path_factory.mktemp("exported") / "toy"
     saved = load_model(model_folder)
+    assert isinstance(saved.model, Transformer)
     sure_of_words(saved.model)
     save_model(folder, saved.model, saved.tokenizers, saved.config, saved.languages, "")
     export_ctranslate2(folder, "float32")

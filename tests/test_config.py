@@ -94,6 +94,13 @@ def test_one_setting_changes_and_the_rest_stays() -> None:
         ({"training.seed": 2**31}, "= 2147483648 is too large: give at most"),
         ({"training.adam_betas": ["a", 0.9]}, "is not a pair of numbers from 0 up to"),
         ({"training.adam_betas": [1.0, 1.0]}, "is not a pair of numbers from 0 up to"),
+        (
+            {"model.attention": "additive"},
+            "model.attention = 'additive' says nothing to model.kind = 'transformer': "
+            "leave it at 'dot'",
+        ),
+        ({"model.cell": "gru"}, "says nothing to model.kind = 'transformer'"),
+        ({"training.truncate": 20}, "truncate = 20 cuts the past of recurrent models"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(
@@ -159,3 +166,43 @@ def test_slices_have_no_moving_average() -> None:
     with pytest.raises(ConfigError, match="does not go with") as raised:
         load_preset("base").with_settings(settings)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model.attention": "much"}, "is not one of none, dot, general, additive"),
+        ({"model.cell": "mlp"}, "is not one of elman, gru, lstm"),
+        ({"model.d_model": 33}, "d_model = 33 is odd: each direction"),
+        ({"model.norm": "pre"}, "says nothing to model.kind = 'recurrent'"),
+        ({"model.num_heads": 2}, "says nothing to model.kind = 'recurrent'"),
+        ({"training.compile": True}, "of a Transformer only"),
+        (
+            {"training.sharding": "full", "training.optimizer": "adam"},
+            'set training.sharding="none"',
+        ),
+    ],
+)
+def test_what_a_recurrent_model_cannot_be_is_refused_in_one_line(
+    settings: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_preset("lstm").with_settings(settings)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_recurrent_model_need_not_care_for_heads() -> None:
+    config = load_preset("gru").with_settings({"model.d_model": 30})
+    assert config.model.d_model == 30
+    one_way = {"model.d_model": 31, "model.bidirectional": False}
+    assert config.with_settings(one_way).model.d_model == 31
+
+
+def test_a_model_from_before_recurrent_ones_is_a_transformer() -> None:
+    config = load_preset("tiny")
+    values = config.to_dict()
+    for key in ("cell", "bidirectional", "attention"):
+        del values["model"][key]
+    del values["training"]["truncate"]
+    assert read_saved(values) == config

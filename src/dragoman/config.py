@@ -9,9 +9,12 @@ from importlib import resources
 from typing import Any, Self, get_type_hints
 
 from dragoman.errors import ConfigError
-from dragoman.setting_rules import checked, refuse_unknown
+from dragoman.setting_rules import checked, refuse_foreign, refuse_unknown
 
-PRESETS = ("tiny", "small", "base", "big", "fast")
+PRESETS = (
+    *("tiny", "small", "base", "big", "fast"),
+    *("rnn", "gru", "lstm", "lstm-attention"),
+)
 
 # Settings that older versions lacked, and what they did instead of today's default.
 _BEFORE: Mapping[str, Mapping[str, Any]] = {"data": {"placeholders": False}}
@@ -39,8 +42,19 @@ class ModelConfig:
     positions: str
     max_positions: int
     tie_embeddings: bool
+    cell: str
+    bidirectional: bool
+    attention: str
 
     def __post_init__(self) -> None:
+        if self.kind == "recurrent":
+            if self.bidirectional and self.d_model % 2:
+                raise ConfigError(
+                    f"model.d_model = {self.d_model} is odd: each direction of a "
+                    "bidirectional encoder gets half of it, so choose an even "
+                    "d_model, or set model.bidirectional=false"
+                )
+            return
         if not self.d_head and self.d_model % self.num_heads:
             raise ConfigError(
                 f"model.d_model = {self.d_model} cannot be divided among "
@@ -126,6 +140,7 @@ class TrainingConfig:
     label_smoothing: float
     r_drop: float
     clip_norm: float
+    truncate: int
     batch_tokens: int
     accumulate: int
     max_steps: int
@@ -188,6 +203,25 @@ class Config:
     training: TrainingConfig
     decoding: DecodingConfig
 
+    def __post_init__(self) -> None:
+        kind, training = self.model.kind, self.training
+        if kind != "recurrent":
+            if training.truncate:
+                raise ConfigError(
+                    f"training.truncate = {training.truncate} cuts the past of "
+                    f"recurrent models, and model.kind = {kind!r} reads all words at "
+                    "once: set training.truncate=0"
+                )
+            return
+        for name, off in (("compile", False), ("sharding", "none")):
+            value = getattr(training, name)
+            if value != off:
+                raise ConfigError(
+                    f"training.{name} = {value!r} knows the layers of a Transformer "
+                    f"only, and model.kind is 'recurrent': set training.{name}="
+                    f"{json.dumps(off)}"
+                )
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Build from nested plain data; whatever does not fit raises."""
@@ -196,12 +230,12 @@ class Config:
         missing = [name for name in sections if name not in values]
         if missing:
             raise ConfigError(f"configuration lacks the section {missing[0]!r}")
-        return cls(
-            **{
-                name: _section(section, name, values[name])
-                for name, section in sections.items()
-            }
-        )
+        built = {
+            name: _section(section, name, values[name])
+            for name, section in sections.items()
+        }
+        refuse_foreign(vars(built["model"]), _read_preset("base")["model"])
+        return cls(**built)
 
     def to_dict(self) -> dict[str, Any]:
         """Give nested plain data that `from_dict` and JSON understand."""

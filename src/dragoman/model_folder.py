@@ -17,7 +17,7 @@ from dragoman.config import Config
 from dragoman.decoding.shortlist import Shortlist
 from dragoman.errors import ConfigError, ModelFolderError
 from dragoman.model.build import build_model
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import get_weights, set_weights
 from dragoman.model_files import (
     CARD,
@@ -38,14 +38,14 @@ from dragoman.text.tokenizer_pair import TokenizerPair
 class SavedModel:
     """What a model folder holds: all that translating needs."""
 
-    model: Transformer
+    model: TranslationNetwork
     tokenizers: TokenizerPair
     config: Config
     languages: tuple[str, str]
     shortlist: Shortlist | None = None
 
 
-def build_for(config: Config, tokenizers: TokenizerPair) -> Transformer:
+def build_for(config: Config, tokenizers: TokenizerPair) -> TranslationNetwork:
     """Build a model whose vocabularies are those of the tokenizers."""
     target = None if tokenizers.shared else tokenizers.target.vocabulary_size
     return build_model(config.model, tokenizers.source.vocabulary_size, target)

@@ -7,11 +7,13 @@ from typing import Any, get_args
 from dragoman.errors import ConfigError
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    "model.kind": ("transformer",),
+    "model.kind": ("transformer", "recurrent"),
     "model.norm": ("post", "pre"),
     "model.norm_kind": ("layer", "rms", "batch", "none"),
     "model.activation": ("relu", "gelu", "swiglu"),
     "model.positions": ("sinusoidal", "learned", "none", "rotary", "alibi"),
+    "model.cell": ("elman", "gru", "lstm"),
+    "model.attention": ("none", "dot", "general", "additive"),
     "tokenizer.kind": ("bpe", "unigram", "characters", "words", "wordpiece"),
     "decoding.length_penalty_kind": ("paper", "none", "average"),
     "data.normalization": ("nfc", "nfkc", "none"),
@@ -57,6 +59,14 @@ SHARES = (
     "training.cooldown_share",
     "training.label_smoothing",
     "training.ema_decay",
+)
+
+# What says nothing to the other kinds of model: changed there, it is refused.
+OF_RECURRENT = ("cell", "bidirectional", "attention")
+OF_TRANSFORMER = (
+    *("d_ff", "num_heads", "num_kv_heads", "d_head", "feed_forward_dropout"),
+    *("norm", "norm_kind", "activation", "attention_scale"),
+    *("positions", "max_positions"),
 )
 
 
@@ -116,4 +126,15 @@ def refuse_unknown(
             near = difflib.get_close_matches(name, allowed, 1, cutoff=0)[0]
             raise ConfigError(
                 f"there is no {what} {prefix + name!r}: did you mean {prefix + near!r}?"
+            )
+
+
+def refuse_foreign(model: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    """Refuse settings of the model that were changed although its kind has no use."""
+    kind = model["kind"]
+    for key in OF_TRANSFORMER if kind == "recurrent" else OF_RECURRENT:
+        if model[key] != defaults[key]:
+            raise ConfigError(
+                f"model.{key} = {model[key]!r} says nothing to model.kind = {kind!r}: "
+                f"leave it at {defaults[key]!r}, or begin from a preset of that kind"
             )

@@ -13,7 +13,7 @@ from torch import Tensor
 from dragoman.config import load_preset
 from dragoman.model.build import build_model
 from dragoman.model.contract import TranslationModel
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END, PAD
 
 Model = TranslationModel[Any, Any]
@@ -111,17 +111,11 @@ def constant() -> Callable[[Tensor], ConstantModel]:
     return ConstantModel
 
 
-def half_trained(variant: dict[str, object]) -> Transformer:
-    """Half-train a Transformer to copy, so that its translations differ in length."""
+def half_trained(preset: str, **shape: object) -> TranslationNetwork:
+    """Half-train a model to copy, so that its translations differ in length."""
     torch.manual_seed(1)
-    shape: dict[str, object] = {
-        "d_model": 32,
-        "d_ff": 64,
-        "num_encoder_layers": 1,
-        "num_decoder_layers": 1,
-        **variant,
-    }
-    config = load_preset("tiny").with_settings(
+    shape = {"num_encoder_layers": 1, "num_decoder_layers": 1, "d_model": 32, **shape}
+    config = load_preset(preset).with_settings(
         {"model.dropout": 0.0}
         | {f"model.{name}": value for name, value in shape.items()}
     )
@@ -140,9 +134,9 @@ def half_trained(variant: dict[str, object]) -> Transformer:
 
 
 @pytest.fixture(scope="session")
-def transformer() -> Transformer:
+def transformer() -> TranslationNetwork:
     """The paper's Transformer, half-trained to copy."""
-    return half_trained({})
+    return half_trained("tiny", d_ff=64)
 
 
 VARIANTS: dict[str, dict[str, object]] = {
@@ -154,19 +148,24 @@ VARIANTS: dict[str, dict[str, object]] = {
         "num_kv_heads": 2,
     },
 }
+RECURRENT = ("lstm", "lstm-attention")
 
 
-@pytest.fixture(scope="session", params=["float32", "float64", *VARIANTS])
-def _trained(request: pytest.FixtureRequest, transformer: Transformer) -> Transformer:
+@pytest.fixture(scope="session", params=["float32", "float64", *VARIANTS, *RECURRENT])
+def _trained(
+    request: pytest.FixtureRequest, transformer: TranslationNetwork
+) -> TranslationNetwork:
+    if request.param in RECURRENT:
+        return half_trained(request.param)
     if request.param in VARIANTS:
-        return half_trained(VARIANTS[request.param])
+        return half_trained("tiny", d_ff=64, **VARIANTS[request.param])
     dtype: torch.dtype = getattr(torch, request.param)
     return copy.deepcopy(transformer).to(dtype)
 
 
 @pytest.fixture
-def trained(_trained: Transformer) -> Transformer:
-    """A Transformer in single and in double precision, and variants of it."""
+def trained(_trained: TranslationNetwork) -> TranslationNetwork:
+    """A Transformer in single and in double precision, variants, recurrent models."""
     return copy.deepcopy(_trained)
 
 

@@ -14,7 +14,7 @@ from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.length_penalty import LengthPenalty
 from dragoman.decoding.options import SearchOptions
 from dragoman.model.contract import TranslationModel
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END, PAD, UNKNOWN
 
 Model = TranslationModel[Any, Any]
@@ -153,7 +153,7 @@ def test_stopping_early_and_batching_lose_nothing(
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
 def test_a_beam_of_one_is_greedy_search(
-    trained: Transformer, pad: Callable[..., Tensor], alpha: float
+    trained: TranslationNetwork, pad: Callable[..., Tensor], alpha: float
 ) -> None:
     source, lengths = pad(SENTENCES), torch.tensor([12, 9, 11, 3, 12])
     beam = beam_search(trained, source, lengths, options(1, alpha))
@@ -163,7 +163,7 @@ def test_a_beam_of_one_is_greedy_search(
 
 @pytest.mark.parametrize(("beam_size", "nbest"), [(2, 1), (4, 1), (4, 4), (30, 7)])
 def test_padding_and_batch_mates_change_nothing(
-    trained: Transformer, pad: Callable[..., Tensor], beam_size: int, nbest: int
+    trained: TranslationNetwork, pad: Callable[..., Tensor], beam_size: int, nbest: int
 ) -> None:
     lengths = torch.tensor([12, 9, 11, 3, 12])
     settings = options(beam_size, 0.6, nbest=nbest)
@@ -176,7 +176,7 @@ def test_padding_and_batch_mates_change_nothing(
 
 
 def test_the_n_best_differ_and_come_best_first(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     found = beam_search(
         trained, pad(SENTENCES), torch.tensor([20] * 5), options(6, 0.6, nbest=6)
@@ -190,7 +190,7 @@ def test_the_n_best_differ_and_come_best_first(
 
 
 def test_the_best_of_many_is_the_best_of_one(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     source, lengths = pad(SENTENCES), torch.tensor([20] * 5)
     many = beam_search(trained, source, lengths, options(6, 0.6, nbest=6))
@@ -202,7 +202,7 @@ def test_the_best_of_many_is_the_best_of_one(
 
 
 def test_token_log_probabilities_are_those_of_the_model(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     source = pad([SENTENCES[3]])
     [found] = beam_search(trained, source, torch.tensor([12]), options(4, 0.6, nbest=4))

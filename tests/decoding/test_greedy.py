@@ -7,7 +7,7 @@ from torch import Tensor
 
 from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.length_penalty import LengthPenalty
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END
 
 PENALTY = LengthPenalty("paper", 0.6)
@@ -15,7 +15,7 @@ SENTENCES = [[4, 9, 5, 6, 7, 12, 15], [5], [6, 6, 8], [7, 4, 10, 9, 13], [11, 14
 
 
 def test_each_token_is_the_likeliest_after_those_before_it(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     for sentence in SENTENCES:
         source = pad([sentence])
@@ -30,7 +30,7 @@ def test_each_token_is_the_likeliest_after_those_before_it(
 
 
 def test_padding_and_batch_mates_change_nothing(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     lengths = torch.tensor([12, 9, 11, 3, 12])
     together = greedy_search(trained, pad(SENTENCES, extra=3), lengths, PENALTY)
@@ -68,7 +68,7 @@ def test_an_ended_sentence_leaves_the_batch(constant: Callable[[Tensor], Any]) -
 
 
 def test_the_score_is_divided_by_the_length_penalty(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     [found] = greedy_search(trained, pad([SENTENCES[0]]), torch.tensor([12]), PENALTY)
     length = len(found.token_log_probabilities)

@@ -9,7 +9,7 @@ from dragoman.config import load_preset
 from dragoman.decoding.beam import beam_search
 from dragoman.decoding.options import SearchOptions
 from dragoman.model.contract import TranslationModel
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 
 Model = TranslationModel[Any, Any]
 SENTENCES = [[4, 9, 5, 6, 7, 12, 15], [5], [6, 6, 8], [7, 4, 10, 9, 13], [11, 14]]
@@ -22,7 +22,7 @@ def tokens(found: list[list[Any]]) -> list[list[tuple[int, ...]]]:
 
 
 def test_groups_that_need_not_differ_are_beams_of_their_own(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     source = pad(SENTENCES)
     apart = replace(BASE, beam_size=6, groups=3, diversity=0.0, nbest=2)
@@ -44,7 +44,7 @@ def test_a_group_avoids_what_an_earlier_one_has_just_said(
 
 
 def test_diversity_makes_more_different_translations(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     def different(groups: int) -> int:
         options = replace(BASE, beam_size=4, groups=groups, diversity=2.0, nbest=4)
@@ -55,7 +55,7 @@ def test_diversity_makes_more_different_translations(
 
 
 def test_batch_mates_change_nothing_and_equals_come_last(
-    trained: Transformer, pad: Callable[..., Tensor]
+    trained: TranslationNetwork, pad: Callable[..., Tensor]
 ) -> None:
     options = replace(BASE, beam_size=6, groups=3, diversity=0.3, nbest=6)
     together = beam_search(trained, pad(SENTENCES, extra=3), LENGTHS, options)

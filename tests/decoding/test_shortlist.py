@@ -8,7 +8,7 @@ from torch import Tensor
 from dragoman.decoding.narrowed import Narrowed
 from dragoman.decoding.shortlist import Shortlist
 from dragoman.errors import ModelFolderError
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END, PAD
 
 Pad = Callable[..., Tensor]
@@ -16,7 +16,7 @@ SENTENCES = [[4, 5, 6], [7], [5, 9, 8, 4]]
 
 
 @pytest.fixture
-def shortlist(transformer: Transformer) -> Shortlist:
+def shortlist(transformer: TranslationNetwork) -> Shortlist:
     """Each token may become itself or the next two; one more is always allowed."""
     vocabulary = len(transformer.output_weight)
     tokens = torch.arange(vocabulary)
@@ -26,7 +26,7 @@ def shortlist(transformer: Transformer) -> Shortlist:
 
 
 def test_a_sentence_may_say_what_its_tokens_call_for(
-    shortlist: Shortlist, pad: Pad, transformer: Transformer
+    shortlist: Shortlist, pad: Pad, transformer: TranslationNetwork
 ) -> None:
     last = len(transformer.output_weight) - 1
     tokens = shortlist.tokens(pad([[4, 5]]))
@@ -48,7 +48,7 @@ def test_special_tokens_keep_their_ids(shortlist: Shortlist, pad: Pad) -> None:
 
 
 def test_logits_are_the_models_own_where_they_are_allowed(
-    trained: Transformer, shortlist: Shortlist, pad: Pad
+    trained: TranslationNetwork, shortlist: Shortlist, pad: Pad
 ) -> None:
     source = pad(SENTENCES)
     tokens = shortlist.tokens(source)
@@ -62,7 +62,7 @@ def test_logits_are_the_models_own_where_they_are_allowed(
 
 
 def test_steps_equal_the_full_forward(
-    trained: Transformer, shortlist: Shortlist, pad: Pad
+    trained: TranslationNetwork, shortlist: Shortlist, pad: Pad
 ) -> None:
     source = pad(SENTENCES)
     narrowed = Narrowed(trained, shortlist, shortlist.tokens(source))

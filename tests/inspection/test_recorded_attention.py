@@ -3,7 +3,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.inspection.recorded_attention import recorded_attention
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END, PAD
 from dragoman.translator import Translator
 
@@ -12,7 +12,7 @@ TARGET_IN = torch.tensor([[BEGIN, 21, 22, 23, 24], [BEGIN, 25, 26, PAD, PAD]])
 
 
 @pytest.fixture
-def model(deep: Translator) -> Transformer:
+def model(deep: Translator) -> TranslationNetwork:
     return deep.saved.model.eval()
 
 
@@ -25,7 +25,7 @@ def hooks(model: nn.Module) -> int:
 
 @pytest.mark.parametrize("training", [False, True])
 def test_recorded_and_unrecorded_runs_give_the_same_logits(
-    model: Transformer, training: bool
+    model: TranslationNetwork, training: bool
 ) -> None:
     model.train(training)
     torch.manual_seed(5)
@@ -38,7 +38,7 @@ def test_recorded_and_unrecorded_runs_give_the_same_logits(
 
 
 def test_every_attention_is_recorded_as_batch_head_query_key(
-    model: Transformer,
+    model: TranslationNetwork,
 ) -> None:
     with torch.inference_mode(), recorded_attention(model) as recorded:
         model(TOKENS, TARGET_IN)
@@ -50,7 +50,7 @@ def test_every_attention_is_recorded_as_batch_head_query_key(
     }
 
 
-def test_rows_sum_to_one_and_nothing_hidden_is_seen(model: Transformer) -> None:
+def test_rows_sum_to_one_and_nothing_hidden_is_seen(model: TranslationNetwork) -> None:
     with torch.inference_mode(), recorded_attention(model) as recorded:
         model(TOKENS, TARGET_IN)
     for (kind, _), weights in recorded.items():
@@ -62,7 +62,7 @@ def test_rows_sum_to_one_and_nothing_hidden_is_seen(model: Transformer) -> None:
 
 
 def test_the_weights_are_those_by_which_the_model_mixes_its_values(
-    model: Transformer,
+    model: TranslationNetwork,
 ) -> None:
     seen: list[tuple[Tensor, Tensor]] = []
     attention = model.get_submodule("decoder.layers.1.cross_attention.attention")
@@ -77,7 +77,7 @@ def test_the_weights_are_those_by_which_the_model_mixes_its_values(
     torch.testing.assert_close(weights @ values, mixed)
 
 
-def test_single_steps_can_be_recorded_too(model: Transformer) -> None:
+def test_single_steps_can_be_recorded_too(model: TranslationNetwork) -> None:
     with torch.inference_mode():
         with recorded_attention(model) as whole:
             model(TOKENS, TARGET_IN)
@@ -91,14 +91,14 @@ def test_single_steps_can_be_recorded_too(model: Transformer) -> None:
                 torch.testing.assert_close(weights, expected)
 
 
-def test_no_hook_is_left_behind(model: Transformer) -> None:
+def test_no_hook_is_left_behind(model: TranslationNetwork) -> None:
     before = hooks(model)
     with recorded_attention(model):
         assert hooks(model) == before + 8
     assert hooks(model) == before
 
 
-def test_no_hook_is_left_behind_when_the_model_fails(model: Transformer) -> None:
+def test_no_hook_is_left_behind_when_the_model_fails(model: TranslationNetwork) -> None:
     before = hooks(model)
     beyond = torch.full((1, 3), 10**6)
     with pytest.raises(IndexError), recorded_attention(model):

@@ -85,6 +85,7 @@ def make(
     tokenizers = TokenizerPair(tokenizer, other)
     config = load_preset(preset).with_settings(SMALL | settings)
     model = build_for(config, tokenizers)
+    assert isinstance(model, Transformer)
     unsettled(model)
     change(model)
     save_model(folder, model, tokenizers, config, ("en", "es"), "")
@@ -282,3 +283,11 @@ def test_the_manifest_names_what_the_export_was_made_from(
         "model.safetensors",
         "tokenizer.model",
     }
+
+
+def test_a_recurrent_model_cannot_be_exported(
+    recurrent_folders: dict[str, Path], ctranslate2: None
+) -> None:
+    with pytest.raises(ExportError, match="knows Transformers only") as raised:
+        export_ctranslate2(recurrent_folders["gru"])
+    assert "\n" not in str(raised.value)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig, load_preset
 from dragoman.model.build import build_model
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END, PAD
 
 SOURCE_VOCABULARY = 13
@@ -55,6 +55,30 @@ KINDS += [
     pytest.param((settings, "shared"), id=name) for name, settings in VARIANTS.items()
 ]
 
+RECURRENT_KINDS = [
+    pytest.param(
+        (
+            {
+                "cell": cell,
+                "bidirectional": ways == "both-ways",
+                "attention": attention,
+                "tie_embeddings": tied == "tied",
+            },
+            vocabularies,
+        ),
+        id="-".join((cell, ways, attention, tied, vocabularies)),
+    )
+    for cell, ways, attention, tied, vocabularies in (
+        ("elman", "both-ways", "none", "tied", "shared"),
+        ("elman", "one-way", "dot", "untied", "separate"),
+        ("gru", "one-way", "none", "tied", "separate"),
+        ("gru", "both-ways", "additive", "tied", "shared"),
+        ("lstm", "both-ways", "none", "untied", "shared"),
+        ("lstm", "one-way", "general", "tied", "shared"),
+        ("lstm", "both-ways", "dot", "tied", "separate"),
+    )
+]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> None:
@@ -82,6 +106,18 @@ def make_config(**changes: object) -> ModelConfig:
     short = {"data.max_tokens": 8, "decoding.max_extra_tokens": 4}
     named = {f"model.{key}": value for key, value in settings.items()}
     return load_preset("base").with_settings(short | named).model
+
+
+def make_recurrent_config(**changes: object) -> ModelConfig:
+    """Give a tiny recurrent shape without dropout, with some settings changed."""
+    settings: dict[str, object] = {
+        "d_model": 8,
+        "num_encoder_layers": 2,
+        "num_decoder_layers": 2,
+        "dropout": 0.0,
+    }
+    named = {f"model.{key}": value for key, value in (settings | changes).items()}
+    return load_preset("lstm").with_settings(named).model
 
 
 @torch.no_grad()
@@ -112,6 +148,11 @@ def config() -> Callable[..., ModelConfig]:
 
 
 @pytest.fixture(scope="session")
+def recurrent_config() -> Callable[..., ModelConfig]:
+    return make_recurrent_config
+
+
+@pytest.fixture(scope="session")
 def unsettled() -> Callable[[nn.Module], nn.Module]:
     return unsettle
 
@@ -127,11 +168,24 @@ def draw_targets() -> Callable[[int, int], Tensor]:
 
 
 @pytest.fixture(params=KINDS)
-def model(request: pytest.FixtureRequest) -> Transformer:
+def transformer(request: pytest.FixtureRequest) -> TranslationNetwork:
+    """A Transformer of each kind, in double precision, nothing left at its start."""
+    return build_kind(request.param)
+
+
+@pytest.fixture(params=KINDS + RECURRENT_KINDS)
+def model(request: pytest.FixtureRequest) -> TranslationNetwork:
     """A model of each kind, in double precision, with nothing left at its start."""
-    settings, vocabularies = request.param
+    return build_kind(request.param)
+
+
+def build_kind(kind: tuple[dict[str, object], str]) -> TranslationNetwork:
+    """Build a model from what its kind changes, and from its vocabularies."""
+    settings, vocabularies = kind
+    recurrent = "cell" in settings
+    made = make_recurrent_config(**settings) if recurrent else make_config(**settings)
     target = None if vocabularies == "shared" else TARGET_VOCABULARY
-    built = build_model(make_config(**settings), SOURCE_VOCABULARY, target).double()
+    built = build_model(made, SOURCE_VOCABULARY, target).double()
     unsettle(built)
     with torch.no_grad():  # so that running statistics leave their start as well
         built.train()(pad_rows([[5, 6, 7], [8, 9]]), target_rows(2, 4))

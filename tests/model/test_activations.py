@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dragoman.config import load_preset
+from dragoman.config import ModelConfig, load_preset
 from dragoman.model.activations import activation_bytes
 from dragoman.model.build import build_model
 from dragoman.model.flops import BatchShape
@@ -48,19 +48,45 @@ def test_the_formula_is_what_the_forward_pass_keeps(
     settings: dict[str, object],
 ) -> None:
     config = load_preset("base").with_settings({**SMALL, **settings}).model
+    shape = BatchShape(3, 7, 5, 15)
+    assert kept_bytes(config, shape) == activation_bytes(config, shape)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.1])
+@pytest.mark.parametrize("attention", ["none", "dot", "general", "additive"])
+@pytest.mark.parametrize("cell", ["elman", "gru", "lstm"])
+def test_the_formula_is_near_what_recurrent_kernels_keep(
+    cell: str, attention: str, dropout: float
+) -> None:
+    settings = {
+        "model.cell": cell,
+        "model.attention": attention,
+        "model.dropout": dropout,
+        "model.d_model": 64,
+    }
+    config = load_preset("lstm").with_settings(settings).model
+    shape = BatchShape(8, 30, 28, 8 * 28)
+    assert activation_bytes(config, shape) == pytest.approx(
+        kept_bytes(config, shape), rel=0.15
+    )
+
+
+def kept_bytes(config: ModelConfig, shape: BatchShape) -> int:
+    """Run forward and count what autograd keeps."""
     model = build_model(config, 50)
     own = {p.untyped_storage().data_ptr() for p in model.parameters()}
     kept: dict[int, Tensor] = {}  # by storage: what two operations keep is there once
 
     def keep(tensor: Tensor) -> Tensor:
         place = tensor.untyped_storage().data_ptr()
-        if tensor.dtype == torch.float32 and place not in own:
+        if tensor.dtype in (torch.float32, torch.uint8) and place not in own:
             kept[place] = tensor
         return tensor
 
-    source, target = torch.randint(4, 50, (3, 7)), torch.randint(4, 50, (3, 5))
+    rows = int(shape.rows)
+    source = torch.randint(4, 50, (rows, int(shape.source_length)))
+    target = torch.randint(4, 50, (rows, int(shape.target_length)))
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         features = model.features(source, target)
     keep(features)
-    real = sum(tensor.untyped_storage().nbytes() for tensor in kept.values())
-    assert real == activation_bytes(config, BatchShape(3, 7, 5, 15))
+    return sum(tensor.untyped_storage().nbytes() for tensor in kept.values())

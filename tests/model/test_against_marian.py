@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.build import build_model
+from dragoman.model.build import build_transformer
 from dragoman.model.positions import sinusoids
 from dragoman.model.transformer import Transformer
 from dragoman.model.weights import get_weights, set_weights
@@ -117,7 +117,7 @@ def pair(
         num_decoder_layers=3,
         tie_embeddings=tied,
     )
-    model = build_model(settings, 13, None if shared else 11).eval()
+    model = build_transformer(settings, 13, None if shared else 11).eval()
     state = marian.state_dict()
     weights = {name: marian_weight(name, state) for name in get_weights(model)}
     set_weights(model, weights)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.build import build_model
+from dragoman.model.build import build_transformer
 from dragoman.model.masks import causal_mask
 from dragoman.model.transformer import Transformer
 from dragoman.model.weights import get_weights
@@ -90,7 +90,7 @@ def pair(
 ) -> tuple[Transformer, nn.Transformer]:
     """Our model and torch's, with the same weights."""
     settings = config(norm=norm, **SHAPE)
-    model = build_model(settings, 13)
+    model = build_transformer(settings, 13)
     unsettled(model)
     twin = build_twin(settings)
     twin.load_state_dict(stack_weights(model))

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from dragoman.config import ModelConfig, load_preset
-from dragoman.model.build import build_model
+from dragoman.model.build import build_transformer
 from dragoman.model.contract import TranslationModel
 from dragoman.model.transformer import (
     Transformer,
@@ -38,7 +38,7 @@ PRINTED = {
 def build_preset(name: str, vocabulary: int) -> Transformer:
     """Build the shapes alone, without their memory."""
     with torch.device("meta"):
-        return build_model(load_preset(name).model, vocabulary)
+        return build_transformer(load_preset(name).model, vocabulary)
 
 
 @pytest.mark.parametrize("name", PRINTED)
@@ -81,7 +81,7 @@ def test_the_count_follows_from_the_shape() -> None:
 
 
 def test_one_vocabulary_is_one_tensor(config: Callable[..., ModelConfig]) -> None:
-    model = build_model(config(), 9)
+    model = build_transformer(config(), 9)
     assert model.embed_source.tokens.weight is model.embed_target.tokens.weight
     assert model.output_weight is model.embed_target.tokens.weight
 
@@ -89,7 +89,7 @@ def test_one_vocabulary_is_one_tensor(config: Callable[..., ModelConfig]) -> Non
 def test_separate_vocabularies_tie_target_and_output_only(
     config: Callable[..., ModelConfig],
 ) -> None:
-    model = build_model(config(), 9, 7)
+    model = build_transformer(config(), 9, 7)
     assert model.embed_source.tokens.weight.shape == (9, 8)
     assert model.embed_target.tokens.weight.shape == (7, 8)
     assert model.output_weight is model.embed_target.tokens.weight
@@ -98,7 +98,7 @@ def test_separate_vocabularies_tie_target_and_output_only(
 def test_separate_vocabularies_of_one_size_stay_separate(
     config: Callable[..., ModelConfig],
 ) -> None:
-    model = build_model(config(), 9, 9)
+    model = build_transformer(config(), 9, 9)
     assert model.embed_source.tokens.weight is not model.embed_target.tokens.weight
 
 
@@ -106,7 +106,7 @@ def test_separate_vocabularies_of_one_size_stay_separate(
 def test_untied_weights_are_three_tensors(
     target: int | None, config: Callable[..., ModelConfig]
 ) -> None:
-    model = build_model(config(tie_embeddings=False), 9, target)
+    model = build_transformer(config(tie_embeddings=False), 9, target)
     weights = (
         model.embed_source.tokens.weight,
         model.embed_target.tokens.weight,
@@ -122,14 +122,14 @@ def test_the_same_seed_builds_the_same_model(
     models = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
-        models.append(build_model(config(), 9))
+        models.append(build_transformer(config(), 9))
     first, second, third = (model.output_weight for model in models)
     assert torch.equal(first, second)
     assert not torch.equal(first, third)
 
 
 def test_what_is_built_keeps_the_contract(config: Callable[..., ModelConfig]) -> None:
-    model: Contract = build_model(config(), 9)
+    model: Contract = build_transformer(config(), 9)
     state = model.start(model.encode(torch.tensor([[4, 3]])))
     logits, state = model.step(torch.tensor([2]), state)
     assert logits.shape == (1, 9)

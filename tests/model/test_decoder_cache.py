@@ -2,7 +2,7 @@ import torch
 from torch import Tensor
 
 from dragoman.config import load_preset
-from dragoman.model.build import build_model
+from dragoman.model.build import build_transformer
 from dragoman.model.decoder_cache import FIRST_CAPACITY, Buffer, DecoderCache
 from dragoman.model.row_groups import RowGroups
 from dragoman.model.transformer import Transformer
@@ -14,7 +14,7 @@ def small_model() -> Transformer:
     shape = {"model.d_model": 8, "model.d_ff": 8, "model.num_heads": 2}
     layers = {"model.num_encoder_layers": 1, "model.num_decoder_layers": 2}
     config = load_preset("base").with_settings(shape | layers)
-    return build_model(config.model, 12).double().eval()
+    return build_transformer(config.model, 12).double().eval()
 
 
 def test_any_way_through_rows_and_sentences_gives_what_a_fresh_reading_gives() -> None:

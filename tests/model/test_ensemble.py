@@ -3,14 +3,14 @@ import torch
 from dragoman.config import load_preset
 from dragoman.model.build import build_model
 from dragoman.model.ensemble import Ensemble
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END
 
 SOURCE = torch.tensor([[4, 5, 6, END], [7, END, 0, 0]])
 TARGET_IN = torch.tensor([[BEGIN, 5, 6], [BEGIN, 8, 4]])
 
 
-def member(seed: int, d_model: int) -> Transformer:
+def member(seed: int, d_model: int) -> TranslationNetwork:
     torch.manual_seed(seed)
     shape = {"model.d_model": d_model, "model.d_ff": 8, "model.num_heads": 2}
     config = load_preset("tiny").with_settings(shape)

@@ -89,3 +89,34 @@ def test_a_long_sentence_spends_its_work_on_attention() -> None:
     assert long.attention == pytest.approx(100 * short.attention)
     assert long.encoder == short.encoder
     assert long.output == short.output
+
+
+@pytest.mark.parametrize("attention", ["none", "dot", "general"])
+@pytest.mark.parametrize("bidirectional", [True, False])
+@pytest.mark.parametrize("cell", ["elman", "gru", "lstm"])
+def test_the_formula_is_what_recurrent_models_multiply(
+    cell: str, bidirectional: bool, attention: str
+) -> None:
+    settings = {
+        "model.cell": cell,
+        "model.bidirectional": bidirectional,
+        "model.attention": attention,
+        "model.d_model": 16,
+        "model.num_decoder_layers": 3,
+    }
+    config = load_preset("lstm").with_settings(settings).model
+    model = build_model(config, VOCABULARY).double().eval()  # no kernel hides products
+    source, target = torch.randint(4, 50, (3, 20)), torch.randint(4, 50, (3, 20))
+    batch = BatchShape(3, 20, 20, 60)
+    with sdpa_kernel(SDPBackend.MATH):
+        with torch.no_grad(), FlopCounterMode(display=False) as counted:
+            model(source, target)
+        assert (
+            counted.get_total_flops() == forward_flops(config, VOCABULARY, batch).total
+        )
+        with FlopCounterMode(display=False) as counted:
+            model(source, target).sum().backward()
+        # Nobody asks for the gradient of the very first state.
+        assert counted.get_total_flops() == pytest.approx(
+            training_flops(config, VOCABULARY, batch).total, rel=0.03
+        )

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.model.build import build_model
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, PAD
 
 Pad = Callable[..., Tensor]
@@ -29,7 +29,7 @@ def embedded_by(embed: nn.Module) -> list[Tensor]:
 
 
 def test_no_gradient_comes_from_the_future(
-    model: Transformer, pad: Pad, draw_targets: DrawTargets
+    model: TranslationNetwork, pad: Pad, draw_targets: DrawTargets
 ) -> None:
     embedded = embedded_by(model.embed_target)
     logits = model(pad(SENTENCES), draw_targets(4, 6))
@@ -42,7 +42,7 @@ def test_no_gradient_comes_from_the_future(
 
 
 def test_no_gradient_reaches_padding(
-    model: Transformer, pad: Pad, draw_targets: DrawTargets
+    model: TranslationNetwork, pad: Pad, draw_targets: DrawTargets
 ) -> None:
     embedded = embedded_by(model.embed_source)
     source = pad(SENTENCES, extra=2)
@@ -52,7 +52,7 @@ def test_no_gradient_reaches_padding(
     assert gradient[source != PAD].abs().sum(dim=-1).gt(0).all()
 
 
-def gradients_agree(model: Transformer, source: Tensor, *, fast: bool) -> bool:
+def gradients_agree(model: TranslationNetwork, source: Tensor, *, fast: bool) -> bool:
     """Compare on all parameters laid end to end; `fast` looks along one direction."""
     target_in = torch.tensor([[BEGIN, 4, 6], [BEGIN, 5, PAD]])
     parameters = dict(model.named_parameters())
@@ -73,7 +73,9 @@ def gradients_agree(model: Transformer, source: Tensor, *, fast: bool) -> bool:
     return torch.autograd.gradcheck(loss, values.requires_grad_(), fast_mode=fast)
 
 
-def test_gradients_agree_with_finite_differences(model: Transformer, pad: Pad) -> None:
+def test_gradients_agree_with_finite_differences(
+    model: TranslationNetwork, pad: Pad
+) -> None:
     assert gradients_agree(model, pad([[5, 6], [4]]), fast=True)
 
 
@@ -83,5 +85,16 @@ def test_every_single_derivative_agrees_with_finite_differences(
 ) -> None:
     shape = {"d_model": 4, "d_ff": 5, "num_encoder_layers": 1, "num_decoder_layers": 1}
     settings = config(norm=norm, positions="learned", max_positions=4, **shape)
+    model = build_model(settings, 7).double()
+    assert gradients_agree(model, pad([[5, 6], [4]]), fast=False)
+
+
+@pytest.mark.parametrize("attention", ["none", "dot", "general", "additive"])
+@pytest.mark.parametrize("cell", ["elman", "gru", "lstm"])
+def test_every_single_derivative_of_recurrent_models_agrees(
+    cell: str, attention: str, recurrent_config: Callable[..., ModelConfig], pad: Pad
+) -> None:
+    shape = {"d_model": 4, "num_encoder_layers": 1, "num_decoder_layers": 1}
+    settings = recurrent_config(cell=cell, attention=attention, **shape)
     model = build_model(settings, 7).double()
     assert gradients_agree(model, pad([[5, 6], [4]]), fast=False)

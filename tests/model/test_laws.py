@@ -14,6 +14,7 @@ from dragoman.model.attention import (
 )
 from dragoman.model.build import build_model
 from dragoman.model.masks import may_attend
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.transformer import Transformer
 from dragoman.setting_rules import CHOICES
 from dragoman.special_tokens import BEGIN, END, PAD
@@ -25,7 +26,7 @@ SENTENCES = [[5, 6, 7, 8, 9, 10], [4], [10, 9, 8], [6, 6, 6, 6, 4]]
 LENGTHS = [7, 2, 4, 6]  # END included
 
 
-def greedy(model: Transformer, source: Tensor, steps: int) -> Tensor:
+def greedy(model: TranslationNetwork, source: Tensor, steps: int) -> Tensor:
     """Choose the likeliest token again and again, END or not."""
     state = model.start(model.encode(source))
     tokens = torch.full((len(source),), BEGIN)
@@ -38,7 +39,7 @@ def greedy(model: Transformer, source: Tensor, steps: int) -> Tensor:
 
 
 def test_cached_steps_equal_the_full_forward(
-    model: Transformer, pad: Pad, draw_targets: DrawTargets
+    model: TranslationNetwork, pad: Pad, draw_targets: DrawTargets
 ) -> None:
     source, target_in = pad(SENTENCES), draw_targets(4, 9)
     logits = model(source, target_in)
@@ -50,7 +51,7 @@ def test_cached_steps_equal_the_full_forward(
 
 
 def test_a_state_may_be_gone_on_from_twice(
-    model: Transformer, pad: Pad, draw_targets: DrawTargets
+    model: TranslationNetwork, pad: Pad, draw_targets: DrawTargets
 ) -> None:
     source, target_in = pad(SENTENCES), draw_targets(4, 3)
     _, begun = model.step(target_in[:, 0], model.start(model.encode(source)))
@@ -61,7 +62,7 @@ def test_a_state_may_be_gone_on_from_twice(
 
 
 def test_reordering_follows_the_rows(
-    model: Transformer, pad: Pad, draw_targets: DrawTargets
+    model: TranslationNetwork, pad: Pad, draw_targets: DrawTargets
 ) -> None:
     source, target_in = pad(SENTENCES), draw_targets(4, 5)
     rows = torch.tensor([3, 0, 0, 2, 3, 1])
@@ -78,7 +79,7 @@ def test_reordering_follows_the_rows(
 
 
 def test_no_later_token_changes_an_earlier_logit(
-    model: Transformer, pad: Pad, draw_targets: DrawTargets
+    model: TranslationNetwork, pad: Pad, draw_targets: DrawTargets
 ) -> None:
     source, target_in = pad(SENTENCES), draw_targets(4, 9)
     logits = model(source, target_in)
@@ -105,7 +106,7 @@ def test_nothing_leaks_across_the_kernels_blocks(
 
 
 def test_padding_and_batch_mates_change_nothing(
-    model: Transformer, pad: Pad, draw_targets: DrawTargets
+    model: TranslationNetwork, pad: Pad, draw_targets: DrawTargets
 ) -> None:
     target_in = draw_targets(4, 5)
     together = model(pad(SENTENCES, extra=3), target_in)
@@ -115,7 +116,7 @@ def test_padding_and_batch_mates_change_nothing(
 
 
 def test_a_sentence_gets_the_same_tokens_alone_and_in_any_batch(
-    model: Transformer, pad: Pad
+    model: TranslationNetwork, pad: Pad
 ) -> None:
     model.float()
     alone = torch.cat([greedy(model, pad([sentence]), 8) for sentence in SENTENCES])
@@ -152,7 +153,7 @@ def test_without_positions_a_source_is_a_bag_of_words(
 
 
 def test_all_attention_sums_to_one_and_stays_within_its_mask(
-    model: Transformer, pad: Pad, draw_targets: DrawTargets
+    transformer: TranslationNetwork, pad: Pad, draw_targets: DrawTargets
 ) -> None:
     source, target_length = pad(SENTENCES, extra=1), 5
     seen: list[tuple[Tensor, Tensor]] = []
@@ -165,14 +166,17 @@ def test_all_attention_sums_to_one_and_stays_within_its_mask(
         weights = attention_weights(queries, keys, allowed, scaling=module.scaling)
         seen.append((weights, may_attend(allowed).expand_as(weights)))
 
-    for module in model.modules():
+    for module in transformer.modules():
         if isinstance(module, ScaledDotProductAttention):
             module.register_forward_pre_hook(look)
-    model(source, draw_targets(4, target_length))
+    transformer(source, draw_targets(4, target_length))
 
-    normed = any(isinstance(m, nn.LayerNorm | nn.RMSNorm) for m in model.modules())
-    readers = len(model.encoder.layers)
-    assert len(seen) == readers + 2 * len(model.decoder.layers)
+    normed = any(
+        isinstance(m, nn.LayerNorm | nn.RMSNorm) for m in transformer.modules()
+    )
+    assert isinstance(transformer, Transformer)
+    readers = len(transformer.encoder.layers)
+    assert len(seen) == readers + 2 * len(transformer.decoder.layers)
     for weights, allowed in seen:
         rows = weights.sum(dim=-1)
         torch.testing.assert_close(rows, torch.ones_like(rows))

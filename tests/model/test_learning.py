@@ -1,4 +1,4 @@
-"""Every kind of model learns what a Transformer must be able to learn."""
+"""Every kind of model learns what a translator must be able to learn."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from dragoman.config import ModelConfig
 from dragoman.model.build import build_model
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END, PAD
 from dragoman.training.loss import translation_loss
 
@@ -23,7 +23,7 @@ SHAPE = {
 
 
 def learn(
-    model: Transformer,
+    model: TranslationNetwork,
     draw: Callable[[], tuple[Tensor, Tensor]],
     *,
     steps: int,
@@ -48,7 +48,7 @@ def learn(
 
 
 @torch.inference_mode()
-def translate(model: Transformer, source: Tensor, length: int) -> Tensor:
+def translate(model: TranslationNetwork, source: Tensor, length: int) -> Tensor:
     """Choose the likeliest token `length` times."""
     state = model.start(model.encode(source))
     tokens = torch.full((len(source),), BEGIN)
@@ -93,6 +93,25 @@ def test_every_variant_learns_a_handful_of_pairs_by_heart(
     target_out = pad([[9, 9], [10, 4, 5, 6], [7], [11, 10, 9, 8, 7, 6]])
     loss = learn(model, lambda: (source, target_out), steps=150, rate=1e-2)
     assert loss < 0.05
+
+
+@pytest.mark.parametrize("attention", ["none", "dot", "additive"])
+@pytest.mark.parametrize("cell", ["elman", "gru", "lstm"])
+def test_recurrent_models_learn_a_handful_of_pairs_by_heart(
+    cell: str,
+    attention: str,
+    recurrent_config: Callable[..., ModelConfig],
+    pad: Callable[..., Tensor],
+) -> None:
+    shape = {"d_model": 48, "num_encoder_layers": 1, "num_decoder_layers": 1}
+    settings = recurrent_config(cell=cell, attention=attention, **shape)
+    model = build_model(settings, VOCABULARY)
+    source = pad([[4, 5, 6], [7], [8, 9, 10, 11, 12], [13, 4]])
+    target_out = pad([[9, 9], [10, 4, 5, 6], [7], [11, 10, 9, 8, 7, 6]])
+    loss = learn(model, lambda: (source, target_out), steps=150, rate=1e-2)
+    assert loss < 0.02
+    said = translate(model, source, target_out.shape[1])
+    assert torch.equal(said[target_out != PAD], target_out[target_out != PAD])
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])

@@ -6,13 +6,13 @@ from torch import nn
 
 from dragoman.config import ModelConfig
 from dragoman.model.build import build_model
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import count_parameters, get_weights, set_weights
 from dragoman.special_tokens import BEGIN, END
 
 
 def test_weights_carry_the_whole_model(
-    model: Transformer, unsettled: Callable[[nn.Module], nn.Module]
+    model: TranslationNetwork, unsettled: Callable[[nn.Module], nn.Module]
 ) -> None:
     source, target_in = torch.tensor([[5, 6, END]]), torch.tensor([[BEGIN, 7, 8]])
     kept = {name: tensor.clone() for name, tensor in get_weights(model).items()}
@@ -23,20 +23,20 @@ def test_weights_carry_the_whole_model(
     assert torch.equal(model(source, target_in), logits)
 
 
-def test_each_weight_is_named_once_and_counted_once(model: Transformer) -> None:
+def test_each_weight_is_named_once_and_counted_once(model: TranslationNetwork) -> None:
     weights = get_weights(model)
     storages = {tensor.data_ptr() for tensor in weights.values()}
     assert len(storages) == len(weights)
     assert count_parameters(model) == sum(map(torch.Tensor.numel, weights.values()))
 
 
-def test_weights_are_views_without_gradients(model: Transformer) -> None:
+def test_weights_are_views_without_gradients(model: TranslationNetwork) -> None:
     for name, tensor in get_weights(model).items():
         assert not tensor.requires_grad
         assert tensor.data_ptr() == model.get_parameter(name).data_ptr()
 
 
-def test_setting_weights_copies_them(model: Transformer) -> None:
+def test_setting_weights_copies_them(model: TranslationNetwork) -> None:
     given = {name: torch.zeros_like(t) for name, t in get_weights(model).items()}
     set_weights(model, given)
     for tensor in given.values():

@@ -57,3 +57,12 @@ def test_a_utilization_alone_is_refused() -> None:
 def test_a_missing_corpus_is_named() -> None:
     with pytest.raises(CorpusError, match=r"nowhere\.en"):
         plan(source=Path("nowhere.en"), target=Path("nowhere.de"), **STATED)
+
+
+@pytest.mark.parametrize("preset", ["rnn", "gru", "lstm", "lstm-attention"])
+def test_recurrent_models_are_planned_too(preset: str) -> None:
+    made = plan(pairs=30_000, preset=preset, epochs=1, flops=1e12, memory=8e9)
+    assert made.fits
+    assert (made.update_flops.attention > 0) == (preset == "lstm-attention")
+    assert made.parameters["encoder"] > 0
+    assert made.parameters["decoder"] > 0

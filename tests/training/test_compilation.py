@@ -3,7 +3,7 @@ import torch
 
 from dragoman.config import Config, load_preset
 from dragoman.data.batching import Batch
-from dragoman.model.build import build_model
+from dragoman.model.build import build_transformer
 from dragoman.model.transformer import Transformer
 from dragoman.model.weights import get_weights
 from dragoman.training.compilation import compile_layers, uncompiled
@@ -28,7 +28,7 @@ def config(dropout: float) -> Config:
 
 def model(dropout: float) -> Transformer:
     torch.manual_seed(1)
-    return build_model(config(dropout).model, 50)
+    return build_transformer(config(dropout).model, 50)
 
 
 def batch(rows: int, length: int) -> Batch:

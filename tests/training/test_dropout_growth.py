@@ -5,18 +5,18 @@ from dragoman.config import load_preset
 from dragoman.model.attention import ScaledDotProductAttention
 from dragoman.model.build import build_model
 from dragoman.model.dropout import Dropout
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.training.dropout_growth import DropoutGrowth
 
 
-def small_model() -> Transformer:
+def small_model() -> TranslationNetwork:
     config = load_preset("tiny").with_settings(
         {"model.dropout": 0.4, "model.attention_dropout": 0.2}
     )
     return build_model(config.model, 20)
 
 
-def rates(model: Transformer) -> tuple[set[float], set[float]]:
+def rates(model: TranslationNetwork) -> tuple[set[float], set[float]]:
     return (
         {m.rate for m in model.modules() if isinstance(m, Dropout)} - {0.0},
         {

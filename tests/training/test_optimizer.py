@@ -5,7 +5,7 @@ import torch
 
 from dragoman.config import load_preset
 from dragoman.model.build import build_model
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.training.loss import translation_loss
 from dragoman.training.optimizer import Optimizer
 
@@ -19,7 +19,7 @@ SHAPE = replace(
 )
 
 
-def updated(model: Transformer, optimizer: Optimizer, steps: int) -> None:
+def updated(model: TranslationNetwork, optimizer: Optimizer, steps: int) -> None:
     source = torch.tensor([[4, 5, 6, 3]])
     target_in, target_out = torch.tensor([[2, 7, 8]]), torch.tensor([[7, 8, 3]])
     for _ in range(steps):

@@ -5,7 +5,7 @@ import torch
 
 from dragoman.config import Config
 from dragoman.data.batching import Batch
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import get_weights
 from dragoman.model_folder import SavedModel, build_for
 from dragoman.training import probe as probe_module
@@ -15,7 +15,7 @@ from dragoman.training.preparation import Prepared
 from dragoman.training.probe import peak_memory, resident_memory, seconds_per_token
 
 
-def dropping(saved: SavedModel) -> tuple[Config, Transformer]:
+def dropping(saved: SavedModel) -> tuple[Config, TranslationNetwork]:
     """Give a model whose forward passes draw random numbers."""
     config = saved.config.with_settings(
         {"model.dropout": 0.3, "model.attention_dropout": 0.1}
@@ -27,7 +27,7 @@ def probe(prepared: Prepared, config: Config) -> Batch:
     return BatchSource(prepared.store, prepared.tokenizers, config).probe()
 
 
-def measure(model: Transformer, batch: Batch, config: Config) -> float:
+def measure(model: TranslationNetwork, batch: Batch, config: Config) -> float:
     return seconds_per_token(Objective(model, config.training), batch)
 
 

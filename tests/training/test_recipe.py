@@ -1,6 +1,6 @@
 import pytest
 
-from dragoman.config import load_preset
+from dragoman.config import PRESETS, load_preset
 from dragoman.errors import ConfigError
 from dragoman.training.recipe import (
     FEW_PAIRS,
@@ -10,7 +10,7 @@ from dragoman.training.recipe import (
 )
 
 
-@pytest.mark.parametrize("preset", ["tiny", "small", "base", "big", "fast"])
+@pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_that_is_asked_for_is_taken_as_it_is(preset: str) -> None:
     recipe = choose_recipe(preset, 5, 10, {})
     assert (recipe.preset, recipe.why) == (preset, "as asked")
@@ -112,7 +112,7 @@ def test_an_unknown_preset_is_told_the_known_ones() -> None:
     with pytest.raises(ConfigError) as raised:
         choose_recipe("huge", None, 1000, {})
     assert str(raised.value) == (
-        "there is no preset 'huge': choose one of tiny, small, base, big, fast"
+        f"there is no preset 'huge': choose one of {', '.join(PRESETS)}"
     )
 
 

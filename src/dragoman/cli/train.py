@@ -36,8 +36,9 @@ examples:
 
 PRESET_HELP = """\
 tiny, small, base and big are the paper's Transformer in four sizes; fast is made for a
-few minutes on a small machine (default: by corpus size; with --minutes fast, or tiny
-where few pairs come back often)"""
+few minutes on a small machine; rnn, gru, lstm and lstm-attention are what the
+Transformer replaced (default: by corpus size; with --minutes fast, or tiny where few
+pairs come back often)"""
 
 
 def add_parser(subparsers: Subparsers) -> None:

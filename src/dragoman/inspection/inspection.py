@@ -36,7 +36,7 @@ from dragoman.inspection.reference import ReferenceVerdict, judge_reference
 from dragoman.inspection.stream import Stack, Sublayer
 from dragoman.inspection.tokens import Tokens, make_tokens, merge_attention
 from dragoman.inspection.translating import search
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END
 from dragoman.text.normalization import normalize
 from dragoman.translator import Translator
@@ -136,7 +136,7 @@ class Inspection:
         return self.translator.tokenizers.target.decode(self.beam.result.tokens)
 
     @property
-    def model(self) -> Transformer:
+    def model(self) -> TranslationNetwork:
         """The network itself."""
         return self.translator.saved.model
 

@@ -109,6 +109,11 @@ def num_positions(config: Config) -> int:
 def build_specification(saved: SavedModel) -> Spec:
     """Put the weights where CTranslate2 looks for them."""
     config, model = saved.config.model, saved.model
+    if not isinstance(model, Transformer):
+        raise ExportError(
+            f"a model of model.kind = {config.kind!r} cannot be exported: CTranslate2 "
+            "knows Transformers only; translate with the engine pytorch"
+        )
     _refuse_unknown_parts(config)
     specs = _specs()
     shape = _shape(config, specs)

@@ -12,6 +12,8 @@ BYTES = 4
 
 def activation_bytes(config: ModelConfig, batch: BatchShape) -> float:
     """Give the bytes that `features` keeps, its own result included."""
+    if config.kind == "recurrent":
+        return BYTES * _recurrent(config, batch)
     numbers = (
         _stack(config, batch.source_places, config.num_encoder_layers, sublayers=2)
         + _stack(config, batch.target_places, config.num_decoder_layers, sublayers=3)
@@ -85,6 +87,32 @@ def _copies(config: ModelConfig) -> int:
     if shares:
         return 2 * config.shared_heads * config.head_size
     return 2 * config.num_heads * config.head_size * (config.positions == "rotary")
+
+
+# What the kernel of each cell keeps for a word: shares of its input, and of its state.
+KEPT_BY_CELL = {"elman": (1, 1.5), "gru": (1, 8), "lstm": (7, 10)}
+
+
+def _recurrent(config: ModelConfig, batch: BatchShape) -> float:
+    """Count what recurrent layers keep, nearly: the kernels keep their own accounts."""
+    source, target, d_model = batch.source_places, batch.target_places, config.d_model
+    of_input, of_state = KEPT_BY_CELL[config.cell]
+    mask = d_model if config.dropout else 0
+    ways = 2 if config.bidirectional else 1
+    reading = (ways * of_input + of_state) * d_model + mask
+    writing = (of_input + of_state) * d_model
+    read, write = config.num_encoder_layers, config.num_decoder_layers
+    numbers = source * (mask + read * reading) + target * write * (mask + writing)
+    numbers += target * mask
+    pairs = batch.rows * batch.target_length * batch.source_length
+    match config.attention:
+        case "none":
+            return numbers
+        case "additive":  # a small network for each pair of words
+            numbers += pairs * (d_model + 2) + source * 2 * d_model
+        case _:
+            numbers += source * d_model + target * d_model
+    return numbers + target * 4 * d_model  # context, both joined, and what came of it
 
 
 def _softmax(config: ModelConfig, queries: float, keys: float) -> float:

@@ -10,6 +10,8 @@ from typing import Self
 
 from dragoman.config import ModelConfig
 
+# Linear maps of a recurrent cell, each from the word and from the state.
+NUM_GATES = {"elman": 1, "gru": 3, "lstm": 4}
 # The backward pass multiplies each gradient by the weights and by the inputs: twice
 # the work of the forward pass.
 PASSES = 3
@@ -74,6 +76,8 @@ class Flops:
 
 def forward_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Flops:
     """Count one forward pass over a batch, its loss included."""
+    if config.kind == "recurrent":
+        return _recurrent_flops(config, vocabulary, batch)
     source, target = batch.source_places, batch.target_places
     inner = config.num_heads * config.head_size
     matrix = 2 * config.d_model * inner  # W_Q or W_O, for one token
@@ -98,6 +102,30 @@ def forward_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Fl
             + config.num_decoder_layers * batch.target_length * batch.source_length
         ),
         output=batch.target_tokens * 2 * config.d_model * vocabulary,
+    )
+
+
+def _recurrent_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Flops:
+    source, target, d_model = batch.source_places, batch.target_places, config.d_model
+    gates = NUM_GATES[config.cell]
+    ways = 2 if config.bidirectional else 1
+    width = d_model // ways
+    matrix = 2 * d_model**2  # of an attention, for one token
+    # From the words and from the state, for each gate.
+    reading = ways * gates * 2 * (d_model * width + width**2)
+    writing = gates * 2 * (d_model**2 + d_model**2)
+    looking = {
+        "none": 0.0,
+        "dot": target * 2 * matrix,  # the context joined with the state
+        "general": target * 3 * matrix,
+        "additive": target * 3 * matrix + source * matrix,
+    }[config.attention]
+    looks = batch.rows * batch.target_length * batch.source_length
+    return Flops(
+        encoder=config.num_encoder_layers * source * reading,
+        decoder=config.num_decoder_layers * target * writing + looking,
+        attention=looks * 2 * 2 * d_model if config.attention != "none" else 0.0,
+        output=batch.target_tokens * 2 * d_model * vocabulary,
     )
 
 

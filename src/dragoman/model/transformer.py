@@ -13,6 +13,7 @@ from dragoman.model.decoder_cache import DecoderCache
 from dragoman.model.embeddings import Embed, token_embedding
 from dragoman.model.layers import DecoderLayer, EncoderLayer, KeysValues
 from dragoman.model.masks import causal_mask, padding_mask, priced_mask
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.norms import build_norm, normalized
 from dragoman.model.positions import build_positions
 from dragoman.model.relative_positions import build_relative_positions
@@ -151,7 +152,7 @@ def last_norm(config: ModelConfig) -> nn.Module:
     return build_norm(config) if config.norm == "pre" else nn.Identity()
 
 
-class Transformer(nn.Module):
+class Transformer(TranslationNetwork):
     """The whole of Figure 1, from tokens to logits."""
 
     def __init__(
@@ -175,12 +176,6 @@ class Transformer(nn.Module):
         if not config.tie_embeddings:
             self.untied_output = token_embedding(target_vocabulary, config.d_model)
         initialize(self)
-
-    @property
-    def output_weight(self) -> Tensor:
-        """The output projection (vocabulary, d_model): the embedding itself if tied."""
-        embedding = self.untied_output or self.embed_target.tokens
-        return embedding.weight
 
     def encode(self, source: Tensor) -> TransformerMemory:
         """Read the source sentences."""
@@ -223,10 +218,6 @@ class Transformer(nn.Module):
         embedded, words = self.embed_target(target_in), target_in != PAD
         decoded: Tensor = self.decoder(embedded, read, memory.mask, words)
         return decoded
-
-    def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
-        """Give logits (batch, target_length, vocabulary) for known targets."""
-        return F.linear(self.features(source, target_in), self.output_weight)
 
 
 def initialize(model: nn.Module) -> None:

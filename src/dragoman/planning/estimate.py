@@ -6,7 +6,7 @@ from functools import reduce
 
 from dragoman.config import Config
 from dragoman.model.flops import Flops, training_flops
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.planning.speed import Speed
 from dragoman.planning.workload import Workload
 from dragoman.training.budget import Budget
@@ -154,7 +154,7 @@ def count_updates(
 
 
 def memory_in_parts(
-    model: Transformer,
+    model: TranslationNetwork,
     config: Config,
     workload: Workload,
     machine: Machine,
@@ -166,7 +166,7 @@ def memory_in_parts(
 
 
 def fewest_parts(
-    model: Transformer, config: Config, workload: Workload, machine: Machine
+    model: TranslationNetwork, config: Config, workload: Workload, machine: Machine
 ) -> int | None:
     """Find the smallest `training.accumulate`, a power of two, that memory allows."""
     parts = config.training.accumulate
@@ -178,10 +178,15 @@ def fewest_parts(
     return None
 
 
-def count_by_part(model: Transformer) -> dict[str, int]:
+def count_by_part(model: TranslationNetwork) -> dict[str, int]:
     """Count parameters by where they are."""
     counts = {"embeddings": 0, "encoder": 0, "decoder": 0, "output": 0}
-    homes = {"embed_source": "embeddings", "embed_target": "embeddings"}
+    homes = {
+        "embed_source": "embeddings",
+        "embed_target": "embeddings",
+        "attention": "decoder",
+        "joined": "decoder",  # of recurrent models
+    }
     for name, parameter in model.named_parameters():
         head = name.partition(".")[0]
         part = "output" if head == "untied_output" else homes.get(head, head)

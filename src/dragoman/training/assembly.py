@@ -3,7 +3,7 @@
 import copy
 
 from dragoman.config import Config, TrainingConfig
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.training.batch_source import BatchSource
 from dragoman.training.budget import Budget
 from dragoman.training.check import check_table
@@ -30,7 +30,7 @@ def assemble(
     config: Config,
     budget: Budget,
     prepared: Prepared,
-    model: Transformer,
+    model: TranslationNetwork,
     progress: ProgressBar,
     interruption: Interruption,
 ) -> Trainer:
@@ -92,8 +92,8 @@ def assemble(
 
 
 def _learner(
-    model: Transformer, request: Request, settings: TrainingConfig
-) -> Transformer:
+    model: TranslationNetwork, request: Request, settings: TrainingConfig
+) -> TranslationNetwork:
     """Give what learns: the model itself, or a twin that is then cut into slices."""
     learner = model
     if request.processes.shards(settings.sharding):

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dragoman.config import Config
 from dragoman.data.batching import Batch
 from dragoman.errors import TokenizerError, TrainingError
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import set_weights
 from dragoman.model_folder import build_for
 from dragoman.special_tokens import PAD
@@ -121,7 +121,7 @@ def _run_of(folder: Path) -> tuple[Config, TokenizerPair]:
 
 
 def _run(
-    model: Transformer,
+    model: TranslationNetwork,
     parts: Sequence[Batch],
     config: Config,
     tokenizers: TokenizerPair,

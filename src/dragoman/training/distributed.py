@@ -25,6 +25,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from dragoman.errors import TrainingError
 from dragoman.model.layers import DecoderLayer
+from dragoman.model.transformer import Transformer
 from dragoman.training.objective import Objective
 
 # A peer that is silent for this long in the midst of an update has vanished.
@@ -162,6 +163,7 @@ def shard(objective: Objective) -> None:
     # It warns of changes in place to what a layer returns; there are none here.
     warnings.filterwarnings("ignore", "FSDP2-wrapped module", UserWarning)
     model = objective.model
+    assert isinstance(model, Transformer), "the settings refuse to slice others"
     device = model.output_weight.device.type
     mesh = init_device_mesh(device, (dist.get_world_size(),))
     for layer in model.encoder.layers:

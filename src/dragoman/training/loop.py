@@ -13,7 +13,7 @@ from dragoman.config import TrainingConfig
 from dragoman.data.batching import Batch
 from dragoman.data.sampler import Position
 from dragoman.errors import TrainingError
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import get_weights, set_weights
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoint, Checkpoints, step_of
@@ -70,7 +70,7 @@ class Trainer:
     Each process of a run has its own, and all of them go through the same steps.
     """
 
-    model: Transformer
+    model: TranslationNetwork
     objective: nn.Module  # from a batch to its Loss
     processes: Processes
     optimizer: Optimizer

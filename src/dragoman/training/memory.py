@@ -12,7 +12,7 @@ from dragoman.config import Config
 from dragoman.model.activations import BYTES, activation_bytes
 from dragoman.model.build import build_model
 from dragoman.model.flops import BatchShape
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.training.loss import ROWS_AT_ONCE
 from dragoman.training.objective import passes
 from dragoman.training.optimizer import Optimizer
@@ -65,14 +65,16 @@ class _OnlyShapes(TorchFunctionMode):
         return function(*args, **named)
 
 
-def weightless(config: Config, vocabulary: int) -> Transformer:
+def weightless(config: Config, vocabulary: int) -> TranslationNetwork:
     """Build a model that has shapes but holds no numbers, whatever its size."""
     target = None if config.tokenizer.shared_vocabulary else vocabulary
     with _OnlyShapes():
         return build_model(config.model, vocabulary, target)
 
 
-def training_memory(model: Transformer, config: Config, batch: BatchShape) -> Memory:
+def training_memory(
+    model: TranslationNetwork, config: Config, batch: BatchShape
+) -> Memory:
     """Count the bytes of learning from one batch of this shape."""
     vocabulary, once = len(model.output_weight), batch
     batch = once.repeated(passes(config.training))

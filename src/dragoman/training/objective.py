@@ -5,7 +5,8 @@ from torch import Tensor, nn
 
 from dragoman.config import TrainingConfig
 from dragoman.data.batching import Batch
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
+from dragoman.model.recurrent import RecurrentModel
 from dragoman.training.loss import Loss, translation_loss
 from dragoman.training.precision import computing
 from dragoman.training.r_drop import r_drop_loss
@@ -18,12 +19,13 @@ class Objective(nn.Module):
     own `forward` makes all the logits, which the loss never wants to see whole.
     """
 
-    def __init__(self, model: Transformer, settings: TrainingConfig) -> None:
+    def __init__(self, model: TranslationNetwork, settings: TrainingConfig) -> None:
         super().__init__()
         self.model = model
         self.label_smoothing = settings.label_smoothing
         self.precision = settings.precision
         self.r_drop = settings.r_drop
+        self.truncate = settings.truncate
 
     def forward(self, batch: Batch) -> Loss:
         """Give the loss of a batch."""
@@ -36,7 +38,11 @@ class Objective(nn.Module):
             source = torch.cat((source, source))
             target_in = torch.cat((target_in, target_in))
         with computing(self.precision, source.device):
-            return self.model.features(source, target_in).float()
+            if not self.truncate:
+                return self.model.features(source, target_in).float()
+            model = self.model
+            assert isinstance(model, RecurrentModel), "others have nothing to cut"
+            return model.features(source, target_in, self.truncate).float()
 
     def loss(self, features: Tensor, batch: Batch) -> Loss:
         """Give what a batch with these features costs."""

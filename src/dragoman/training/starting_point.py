@@ -8,7 +8,7 @@ from typing import Any
 from dragoman import durable
 from dragoman.config import Config
 from dragoman.errors import ConfigError, TrainingError
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import get_weights, set_weights
 from dragoman.model_files import WEIGHTS
 from dragoman.model_folder import SavedModel, load_model
@@ -47,7 +47,7 @@ class StartingPoint:
         saved = load_model(folder)
         return cls(folder, durable.sha256(folder / WEIGHTS), saved)
 
-    def give_weights(self, model: Transformer) -> None:
+    def give_weights(self, model: TranslationNetwork) -> None:
         """Let a model of the same shape know what this one knows."""
         set_weights(model, get_weights(self.saved.model))
 

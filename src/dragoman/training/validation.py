@@ -11,7 +11,7 @@ from dragoman.config import Config
 from dragoman.data.batching import Batch, read_batch
 from dragoman.data.sampler import epoch_batches
 from dragoman.evaluation.metrics import corpus_bleu
-from dragoman.model.transformer import Transformer
+from dragoman.model.network import TranslationNetwork
 from dragoman.model_folder import SavedModel
 from dragoman.training.compilation import uncompiled
 from dragoman.training.loss import translation_loss
@@ -56,7 +56,7 @@ def describe_validation(result: Validation) -> str:
 class Validator:
     """Measures a model on the validation text, the same way each time."""
 
-    model: Transformer
+    model: TranslationNetwork
     batches: tuple[Batch, ...]
     translator: Translator
     sources: tuple[str, ...]
@@ -67,7 +67,7 @@ class Validator:
     @classmethod
     def build(
         cls,
-        model: Transformer,
+        model: TranslationNetwork,
         prepared: Prepared,
         config: Config,
         average: MovingAverage | None = None,

@@ -1,0 +1,43 @@
+"""A translation model as a `torch.nn.Module`: what is trained, saved and inspected."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
+from torch import Tensor, nn
+
+from dragoman.model.embeddings import Embed
+
+
+class TranslationNetwork(nn.Module, ABC):
+    """Any kind of network that keeps the contract of `model.contract`."""
+
+    embed_source: Embed
+    embed_target: Embed
+    untied_output: nn.Embedding | None
+
+    @property
+    def output_weight(self) -> Tensor:
+        """The output projection (vocabulary, d_model): the embedding itself if tied."""
+        embedding = self.untied_output or self.embed_target.tokens
+        return embedding.weight
+
+    @abstractmethod
+    def encode(self, source: Tensor) -> Any:  # noqa: ANN401 (each kind has its own)
+        """Read the source sentences."""
+
+    @abstractmethod
+    def start(self, memory: Any) -> Any:  # noqa: ANN401
+        """Make the decoder's state before the first token."""
+
+    @abstractmethod
+    def step(self, last_tokens: Tensor, state: Any) -> tuple[Tensor, Any]:  # noqa: ANN401
+        """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
+
+    @abstractmethod
+    def features(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """Give the decoder's output (batch, target_length, d_model), unprojected."""
+
+    def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
+        """Give logits (batch, target_length, vocabulary) for known targets."""
+        return F.linear(self.features(source, target_in), self.output_weight)
