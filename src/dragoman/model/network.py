@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
@@ -31,8 +32,14 @@ class TranslationNetwork(nn.Module, ABC):
         """Make the decoder's state before the first token."""
 
     @abstractmethod
+    def advance(self, last_tokens: Tensor, state: Any) -> tuple[Tensor, Any]:  # noqa: ANN401
+        """Give what `step` projects, (batch, d_model), and the state."""
+
+    @torch.no_grad()  # nothing learns from steps
     def step(self, last_tokens: Tensor, state: Any) -> tuple[Tensor, Any]:  # noqa: ANN401
         """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
+        x, state = self.advance(last_tokens, state)
+        return F.linear(x, self.output_weight), state
 
     @abstractmethod
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:

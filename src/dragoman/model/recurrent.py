@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
-import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
@@ -140,10 +139,10 @@ class RecurrentModel(TranslationNetwork):
         )
 
     @torch.no_grad()  # as for every kind: nothing learns from steps
-    def step(
+    def advance(
         self, last_tokens: Tensor, state: RecurrentState
     ) -> tuple[Tensor, RecurrentState]:
-        """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
+        """Give the decoder's output (batch, d_model) after `last_tokens`."""
         x = self.embed_target(last_tokens[:, None])[:, 0]
         x, layers = self.decoder.step(x, state.layers)
         if state.source is None:
@@ -151,8 +150,7 @@ class RecurrentModel(TranslationNetwork):
         else:  # all hypotheses of a sentence look at it together
             looking = state.groups.spread(x)
             features = state.groups.collect(self._written(looking, state.source))
-        logits = F.linear(features, self.output_weight)
-        return logits, replace(state, layers=layers, length=state.length + 1)
+        return features, replace(state, layers=layers, length=state.length + 1)
 
     def features(self, source: Tensor, target_in: Tensor, truncate: int = 0) -> Tensor:
         """Give the decoder's output (batch, target_length, d_model), unprojected."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
-import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
@@ -202,14 +201,6 @@ class Transformer(TranslationNetwork):
         target = state.target.open(state.groups)
         x = self.decoder.step(x, state.source, state.source_mask, state.groups, target)
         return x, replace(state, target=target)
-
-    @torch.no_grad()
-    def step(
-        self, last_tokens: Tensor, state: TransformerState
-    ) -> tuple[Tensor, TransformerState]:
-        """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
-        x, state = self.advance(last_tokens, state)
-        return F.linear(x, self.output_weight), state
 
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give the decoder's output (batch, target_length, d_model), unprojected."""
