@@ -7,6 +7,7 @@ from dragoman.inspection.capture import Capture, capture, project
 from dragoman.inspection.stream import Norm
 from dragoman.model.layers import Residual
 from dragoman.model.relative_positions import Told, Turn
+from dragoman.model.transformer import Transformer
 from dragoman.special_tokens import BEGIN, END
 from dragoman.translator import Translator
 
@@ -111,6 +112,7 @@ def turn_of(translator: Translator, attention: Attention) -> Turn | None:
     model = translator.saved.model
     if attention.kind == "cross" or translator.config.model.positions != "rotary":
         return None
+    assert isinstance(model, Transformer)
     stack = model.encoder if attention.kind == "encoder" else model.decoder
     told: Told = stack.relative_positions(torch.zeros(1), 0, len(attention.read))
     return told.turn

@@ -139,11 +139,12 @@ def profile_heads(translator: "Translator", folder: Path) -> "HeadProfile | None
     """Measure the heads on the validation text, where the folder keeps one."""
     from tqdm import tqdm
 
+    from dragoman.inspection.attention_modules import attention_modules
     from dragoman.inspection.head_profile import head_profile
     from dragoman.inspection.validation_pairs import validation_pairs
 
     pairs = validation_pairs(folder, ALIGNED)
-    if not pairs:
+    if not pairs or not attention_modules(translator.saved.model):
         return None
     with tqdm(desc="heads", leave=False, disable=not sys.stderr.isatty()) as bar:
 

@@ -66,7 +66,8 @@ def attribute(
     chosen = [a for a in cross if layer is None or a.layer == layer]
     if not chosen:
         raise InspectionError(
-            "this model has no such attention to its source: attributions need one"
+            "this model has no such heads that attend to its source: attributions "
+            "need them"
         )
     heads = slice(None) if head is None else slice(head, head + 1)
     weights = torch.stack([a.weights[heads].mean(dim=0) for a in chosen]).mean(dim=0)

@@ -21,6 +21,11 @@ from dragoman.inspection.interventions import (
     own_recipe,
     recipe_for,
 )
+from dragoman.inspection.source_look import (
+    RecurrentLog,
+    SourceLook,
+    watched_look,
+)
 from dragoman.inspection.stream import Norm, Stack, Sublayer, SublayerName
 from dragoman.model.attention import (
     MultiHeadAttention,
@@ -31,6 +36,7 @@ from dragoman.model.embeddings import Embed
 from dragoman.model.layers import FeedForward, Residual
 from dragoman.model.masks import may_attend, price_of
 from dragoman.model.norms import EPSILON, BatchNorm, norm_kind
+from dragoman.model.recurrent import RecurrentModel
 from dragoman.model.transformer import Encoder, Transformer
 
 _SHOWN = (
@@ -60,6 +66,7 @@ class Capture:
     embedded_source: Tensor | None = field(repr=False)  # (source_length, d_model)
     embedded_target: Tensor | None = field(repr=False)
     memory: Tensor | None = field(repr=False)  # the encoder's output
+    look: SourceLook | None = field(default=None, repr=False)  # of a recurrent model
 
     def layers(self, kind: Kind) -> tuple[Attention, ...]:
         """Give every attention of one kind, first layer first."""
@@ -67,6 +74,8 @@ class Capture:
 
     def weights(self, kind: Kind) -> Tensor:
         """Give the weights (layer, head, query, key) of one kind."""
+        if kind == "cross" and self.look is not None:
+            return self.look.weights[None, None]  # one layer, one head
         layers = self.layers(kind)
         if not layers:
             return torch.zeros(0, 0, 0, 0)
@@ -91,8 +100,11 @@ def capture(
         evaluating(model),
         intervening(model, interventions),
         _watched(model) as seen,
+        watched_look(model) as log,
     ):
         logits = _kept(model(tokens, targets))
+    if isinstance(model, RecurrentModel):
+        return _recurrent(model, logits, seen, log)
     if not isinstance(model, Transformer):
         return Capture(logits, {}, (), None, None, None)
     sublayers = (
@@ -111,6 +123,23 @@ def capture(
         embedded_source=seen[model.embed_source].output,
         embedded_target=seen[model.embed_target].output,
         memory=memory,
+    )
+
+
+def _recurrent(
+    model: RecurrentModel,
+    logits: Tensor,
+    seen: dict[nn.Module, "_Seen"],
+    log: RecurrentLog,
+) -> Capture:
+    return Capture(
+        logits=logits,
+        attentions={},
+        sublayers=(),
+        embedded_source=seen[model.embed_source].output,
+        embedded_target=seen[model.embed_target].output,
+        memory=log.memory[0],
+        look=log.looks[0] if log.looks else None,
     )
 
 

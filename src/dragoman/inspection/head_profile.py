@@ -116,7 +116,9 @@ def head_profile(
 def _heads(translator: Translator) -> list[tuple[Kind, int, int]]:
     modules = attention_modules(translator.saved.model)
     if not modules:
-        raise InspectionError("this model has no attention heads to measure")
+        raise InspectionError(
+            "this model has no attention heads to measure: choose a Transformer"
+        )
     return [
         (kind, layer, head)
         for (kind, layer), module in modules.items()

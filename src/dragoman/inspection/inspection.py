@@ -66,9 +66,10 @@ class Inspection:
 
     def word_attention(self, kind: Kind) -> Tensor:
         """Give the same between words (layer, head, word, word) by `MERGE_RULE`."""
-        return merge_attention(
-            self.attention(kind), self.rows(kind), self.columns(kind)
-        )
+        weights = self.attention(kind)
+        if not weights.numel():
+            return weights  # of a model that has no attention
+        return merge_attention(weights, self.rows(kind), self.columns(kind))
 
     def layers(self, kind: Kind) -> tuple[Attention, ...]:
         """Give every attention of one kind, first layer first."""
@@ -248,7 +249,8 @@ class Inspection:
         words: bool = True,
     ) -> None:
         """Draw attention (.png, .svg, .pdf), by default the sharpest layer's mean."""
-        check_head(self.model, kind, layer or 0, head or 0)
+        if kind != "cross" or self.capture.look is None:
+            check_head(self.model, kind, layer or 0, head or 0)
         rows, columns = self.rows(kind), self.columns(kind)
         weights = self.word_attention(kind) if words else self.attention(kind)
         picture = AttentionPicture(

@@ -14,6 +14,7 @@ from dragoman.inspection.interventions import (
     Temperature,
     Without,
     check_head,
+    refuse_recurrent,
 )
 from dragoman.special_tokens import BEGIN, PAD
 
@@ -22,6 +23,7 @@ def check_intervention(
     model: nn.Module, intervention: Intervention, source_length: int, target_length: int
 ) -> None:
     """Refuse what cannot be done to this model and this sentence."""
+    refuse_recurrent(model)
     match intervention:
         case Without(part):
             if part not in PARTS:

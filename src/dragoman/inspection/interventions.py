@@ -16,6 +16,7 @@ from dragoman.model.attention import (
     combined_mask,
 )
 from dragoman.model.embeddings import Embed
+from dragoman.model.recurrent import RecurrentModel
 from dragoman.model.relative_positions import Alibi, Rotary, Told
 
 Part = Literal["scaling", "mask", "positions"]
@@ -178,8 +179,21 @@ def _nothing_told(module: nn.Module, inputs: tuple[Any, ...], output: Told) -> T
     return Told()
 
 
+def refuse_recurrent(model: nn.Module) -> None:
+    """Say in one line that a recurrent model has nothing of what heads are made of."""
+    if isinstance(model, RecurrentModel):
+        looks = (
+            "no attention at all" if model.attention is None else "one look per word"
+        )
+        raise InspectionError(
+            f"a recurrent model has no heads, masks or positions ({looks}): ask for "
+            "its predictions, its search or, with attention, its cross attention"
+        )
+
+
 def check_head(model: nn.Module, kind: str, layer: int, head: int) -> None:
     """Refuse a head that the model does not have."""
+    refuse_recurrent(model)
     modules = attention_modules(model)
     kinds = list(dict.fromkeys(of for of, _ in modules))
     if kind not in kinds:

@@ -75,6 +75,9 @@ def to_arrays(inspection: Inspection) -> dict[str, NDArray[Any]]:
             *("scores", "scaled", "masked", "weights", "outputs", "head_writes"),
         ):
             arrays[f"{kind}.{layer}.{name}"] = getattr(seen, name).numpy()
+    if capture.look is not None:
+        for name in ("states", "words", "weights", "contexts"):
+            arrays[f"cross.0.{name}"] = getattr(capture.look, name).numpy()
     for sublayer in capture.sublayers:
         place = f"{sublayer.stack}.{sublayer.layer}.{sublayer.name}"
         arrays[f"{place}.stream"] = sublayer.after.numpy()

@@ -42,7 +42,7 @@ def page_data(
         "attention": {
             kind: _attention(inspection.attention(kind))
             for kind in KINDS
-            if inspection.layers(kind)
+            if inspection.attention(kind).numel()
         },
         "start": _start(inspection, profile),
         "alignment": None if profile is None else profile.alignment.tolist(),
@@ -102,7 +102,7 @@ def _attention(weights: Tensor) -> dict[str, Any]:
 def _start(inspection: Inspection, profile: HeadProfile | None) -> dict[str, Any]:
     """Choose what is shown first: the head that aligns best, or the sharpest layer."""
     kind: Kind = "cross"
-    if not inspection.layers(kind):
+    if not inspection.attention(kind).numel():
         return {"kind": None, "layer": 0, "head": None}
     if profile is not None:
         best = profile.best_aligning
@@ -177,6 +177,8 @@ def _streams(inspection: Inspection) -> list[dict[str, Any]]:
 
 def _footer(inspection: Inspection) -> str:
     errors = [a.largest_error for kind in KINDS for a in inspection.layers(kind)]
+    if inspection.capture.look is not None:
+        errors.append(inspection.capture.look.largest_error)
     if not errors:
         return "Written by Dragoman."
     return (

@@ -5,6 +5,10 @@ from dragoman.inspection.beam_tree import FINISHED
 from dragoman.inspection.inspection import Inspection
 from dragoman.inspection.tokens import BLANK_MARK
 
+NO_ATTENTION = (
+    "this model has no attention: the whole sentence reached its decoder as one state, "
+    "so there is nothing that a word looks at"
+)
 _BAR = 10
 _WARNINGS = 5  # as many as are shown one by one
 
@@ -18,6 +22,8 @@ def summary(inspection: Inspection) -> str:
     ]
     if len(inspection.source) > 1:
         parts.append(_search(inspection))
+    if not inspection.attention("cross").numel():
+        parts.append(NO_ATTENTION)
     if inspection.concerns:
         parts.append(_warnings(inspection))
     return "\n\n".join(parts)

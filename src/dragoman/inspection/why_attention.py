@@ -13,6 +13,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
+from dragoman.errors import InspectionError
 from dragoman.inspection.inspect import inspect
 from dragoman.inspection.order import swap_words
 from dragoman.model.attention import attention_weights
@@ -133,7 +134,10 @@ def length_costs(
 ) -> tuple[LengthCost, ...]:
     """Time one layer of each kind on longer and longer sentences, on this machine."""
     model = translator.saved.model
-    assert isinstance(model, Transformer)
+    if not isinstance(model, Transformer):
+        raise InspectionError(
+            "this model has no self-attention to time: choose a Transformer"
+        )
     width = model.output_weight.shape[1]
     layer = model.encoder.layers[0]
     recurrent = nn.LSTM(width, width, batch_first=True).eval()
