@@ -65,3 +65,11 @@ def test_the_commands_on_a_trained_models_card_can_be_given(model_folder: Path) 
     assert all(options.model == Path(model_folder.name) for options in parsed)
     assert "test.en" in card
     assert "test.es" in card
+
+
+def test_a_card_of_a_recurrent_model_tells_its_cells(card: Card) -> None:
+    text = replace(card, config=load_preset("lstm-attention")).text()
+    assert "Recurrent, 2+2 layers,\nd_model" in text
+    assert "lstm cells, bidirectional encoder, dot attention:\n1,234,567" in text
+    text = replace(card, config=load_preset("gru")).text()
+    assert "gru cells, bidirectional encoder, no attention:\n" in text

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dragoman.config import Config
+from dragoman.config import Config, ModelConfig
 from dragoman.text.corpus import Corpus
 
 
@@ -23,7 +23,6 @@ class Card:
     def text(self) -> str:
         """Write the card as Markdown."""
         source, target = self.languages
-        model = self.config.model
         return f"""# {self.name}
 
 A translator from `{source}` to `{target}`, trained with Dragoman.
@@ -34,8 +33,7 @@ dragoman translate {self.name} "A sentence to translate."
 
 ## The model
 
-{model.kind.capitalize()}, {model.num_encoder_layers}+{model.num_decoder_layers} layers,
-d_model {model.d_model}, d_ff {model.d_ff}, {model.num_heads} heads, {model.norm}-norm:
+{_shape(self.config.model)}:
 {self.parameters:,} parameters.
 
 ## The data
@@ -68,6 +66,21 @@ dragoman evaluate {self.name} --source test.{source} --reference test.{target}
 
     def _corpora(self) -> str:
         return "\n".join(map(_describe, self.corpora))
+
+
+def _shape(model: ModelConfig) -> str:
+    layers = f"{model.num_encoder_layers}+{model.num_decoder_layers} layers"
+    start = f"{model.kind.capitalize()}, {layers},\nd_model {model.d_model}"
+    match model.kind:
+        case "recurrent":
+            ways = "bidirectional" if model.bidirectional else "one-way"
+            look = {"none": "no attention"}.get(
+                model.attention, f"{model.attention} attention"
+            )
+            return f"{start}, {model.cell} cells, {ways} encoder, {look}"
+        case _:
+            heads = f"{model.num_heads} heads, {model.norm}-norm"
+            return f"{start}, d_ff {model.d_ff}, {heads}"
 
 
 def _describe(corpus: Corpus) -> str:
