@@ -5,7 +5,7 @@
 For each preset, learns from one batch of random tokens in ways that take turns: our
 model, and the same network as one would write it with `torch.nn.LSTM` (GRU, RNN), with
 the same sizes, dropout and loss. The plain one either packs its sequences, or reads
-padding as if it were words; the goal is at most 10 % more time than the quicker of both.
+padding as if it were words; the goal is at most 10 % more than the quicker of both.
 Prints a Markdown row for each preset.
 """
 
