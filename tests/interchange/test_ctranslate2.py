@@ -54,6 +54,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
 }
 
+TRANSFORMERS = [n for n in PRESETS if load_preset(n).model.kind == "transformer"]
+
 
 def sentences(count: int, vocabulary_size: int) -> list[list[int]]:
     rng = random.Random(3)
@@ -134,7 +136,7 @@ def test_every_shape_gives_the_same_translations(
     assert_equal(folder, export_ctranslate2(folder, "float32"), 12)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", TRANSFORMERS)
 def test_every_preset_gives_the_same_translations(
     model_folder: Path,
     tmp_path: Path,
