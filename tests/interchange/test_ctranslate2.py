@@ -169,7 +169,7 @@ def test_a_quantized_export_is_small_and_nearly_the_model(
         for e in (small, large)
     ]
     same = sum(a[0].tokens == b[0].tokens for a, b in zip(found, expected, strict=True))
-    assert same > 10
+    assert same >= len(sources) // 2  # a model that has hardly learned is never sure
 
 
 def test_an_export_is_whole_and_stands_alone(
