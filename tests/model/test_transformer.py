@@ -11,6 +11,7 @@ from dragoman.errors import ConfigError
 from dragoman.model.attention import JointLinear
 from dragoman.model.build import build_model
 from dragoman.model.dropout import Dropout
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.positions import SinusoidalPositions
 from dragoman.model.transformer import Transformer
 from dragoman.special_tokens import BEGIN, END, PAD
@@ -19,7 +20,7 @@ SOURCE = torch.tensor([[5, 6, 7, END], [8, END, PAD, PAD]])
 TARGET_IN = torch.tensor([[BEGIN, 9, 10], [BEGIN, 4, 5]])
 
 
-def test_shapes(model: Transformer) -> None:
+def test_shapes(model: TranslationNetwork) -> None:
     vocabulary = len(model.embed_target.tokens.weight)
     assert model.encode(SOURCE).output.shape == (2, 4, 8)
     assert model.features(SOURCE, TARGET_IN).shape == (2, 3, 8)
@@ -29,14 +30,17 @@ def test_shapes(model: Transformer) -> None:
     assert state.length == 1
 
 
-def test_logits_are_features_times_the_output_weight(model: Transformer) -> None:
+def test_logits_are_features_times_the_output_weight(
+    model: TranslationNetwork,
+) -> None:
     features = model.features(SOURCE, TARGET_IN)
     torch.testing.assert_close(
         model(SOURCE, TARGET_IN), F.linear(features, model.output_weight)
     )
 
 
-def test_the_whole_is_its_parts_in_the_papers_order(model: Transformer) -> None:
+def test_the_whole_is_its_parts_in_the_papers_order(transformer: Transformer) -> None:
+    model = transformer
     memory = model.encode(SOURCE)
     torch.testing.assert_close(
         memory.output, model.encoder(model.embed_source(SOURCE), memory.mask)
@@ -46,7 +50,7 @@ def test_the_whole_is_its_parts_in_the_papers_order(model: Transformer) -> None:
     torch.testing.assert_close(model.features(SOURCE, TARGET_IN), decoded)
 
 
-def test_every_parameter_has_a_part_in_the_loss(model: Transformer) -> None:
+def test_every_parameter_has_a_part_in_the_loss(model: TranslationNetwork) -> None:
     logits = model(SOURCE, TARGET_IN)
     logits.log_softmax(dim=-1)[..., 4].sum().backward()
     for name, parameter in model.named_parameters():
@@ -170,7 +174,7 @@ def test_learned_positions_end_with_one_line(
 
 
 def test_single_precision_is_double_precision_but_for_rounding(
-    model: Transformer,
+    model: TranslationNetwork,
 ) -> None:
     exact = model(SOURCE, TARGET_IN)
     rounded = model.float()(SOURCE, TARGET_IN)
