@@ -10,6 +10,8 @@ def test_public_names_are_these() -> None:
     assert dragoman.__all__ == [
         "DragomanError",
         "Glossary",
+        "LanguageModel",
+        "MaskedLanguageModel",
         "Translator",
         "evaluate",
         "inspect",

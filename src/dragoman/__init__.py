@@ -15,6 +15,8 @@ __version__ = "0.1.0"
 __all__ = [
     "DragomanError",
     "Glossary",
+    "LanguageModel",
+    "MaskedLanguageModel",
     "Translator",
     "evaluate",
     "inspect",
@@ -26,6 +28,8 @@ __all__ = [
 _HOMES = {
     "DragomanError": "errors",
     "Glossary": "text.glossary",
+    "LanguageModel": "language_models.language_model",
+    "MaskedLanguageModel": "language_models.masked_language_model",
     "Translator": "translator",
     "evaluate": "evaluation.report",
     "inspect": "inspection.inspect",
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from dragoman.errors import DragomanError
     from dragoman.evaluation.report import evaluate
     from dragoman.inspection.inspect import inspect
+    from dragoman.language_models.language_model import LanguageModel
+    from dragoman.language_models.masked_language_model import MaskedLanguageModel
     from dragoman.planning.plan import plan
     from dragoman.text.glossary import Glossary
     from dragoman.training.train import train

@@ -16,6 +16,9 @@ PRESETS = (
     *("rnn", "gru", "lstm", "lstm-attention"),
 )
 
+TRANSLATOR_KINDS = ("transformer", "recurrent")
+TEXT_KINDS = ("language_model", "masked_language_model")
+
 # Settings that older versions lacked, and what they did instead of today's default.
 _BEFORE: Mapping[str, Mapping[str, Any]] = {"data": {"placeholders": False}}
 
@@ -41,6 +44,7 @@ class ModelConfig:
     attention_scale: bool
     positions: str
     max_positions: int
+    window: int
     tie_embeddings: bool
     cell: str
     bidirectional: bool
@@ -67,6 +71,8 @@ class ModelConfig:
                 f"model.num_heads = {self.num_heads}: choose a number that divides "
                 "num_heads, or 0 for as many"
             )
+        if self.reads_text and self.positions == "learned":
+            self._refuse_few_positions()
         if self.positions == "rotary" and self.head_size % 2:
             raise ConfigError(
                 f"heads of width {self.head_size} are odd: rotary positions turn pairs "
@@ -77,6 +83,19 @@ class ModelConfig:
                 f"model.d_model = {self.d_model} is odd: sinusoidal positions pair "
                 "each sine with a cosine, so choose an even d_model"
             )
+
+    def _refuse_few_positions(self) -> None:
+        if self.max_positions < self.window:
+            raise ConfigError(
+                f"model.max_positions = {self.max_positions} learned positions are "
+                f"too few for model.window = {self.window}: set as many, or a smaller "
+                "window"
+            )
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether it learns from running text, and not from sentence pairs."""
+        return self.kind in TEXT_KINDS
 
     @property
     def head_size(self) -> int:
@@ -205,20 +224,26 @@ class Config:
 
     def __post_init__(self) -> None:
         kind, training = self.model.kind, self.training
-        if kind != "recurrent":
-            if training.truncate:
-                raise ConfigError(
-                    f"training.truncate = {training.truncate} cuts the past of "
-                    f"recurrent models, and model.kind = {kind!r} reads all words at "
-                    "once: set training.truncate=0"
-                )
+        if kind != "recurrent" and training.truncate:
+            raise ConfigError(
+                f"training.truncate = {training.truncate} cuts the past of "
+                f"recurrent models, and model.kind = {kind!r} reads all words at "
+                "once: set training.truncate=0"
+            )
+        if self.model.reads_text and self.tokenizer.sampling:
+            raise ConfigError(
+                f"tokenizer.sampling = {self.tokenizer.sampling} spells sentence pairs "
+                f"anew, and model.kind = {kind!r} reads running text: set "
+                "tokenizer.sampling=0"
+            )
+        if kind == "transformer":
             return
         for name, off in (("compile", False), ("sharding", "none")):
             value = getattr(training, name)
             if value != off:
                 raise ConfigError(
                     f"training.{name} = {value!r} knows the layers of a Transformer "
-                    f"only, and model.kind is 'recurrent': set training.{name}="
+                    f"only, and model.kind is {kind!r}: set training.{name}="
                     f"{json.dumps(off)}"
                 )
 

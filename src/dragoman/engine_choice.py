@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from dragoman.config import TRANSLATOR_KINDS
 from dragoman.decoding.constraints import Constraints
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.loops import is_looping
@@ -17,7 +18,7 @@ from dragoman.decoding.options import SearchOptions
 from dragoman.engines.ctranslate2 import CTranslate2Engine
 from dragoman.engines.exports import find_export
 from dragoman.errors import ConfigError, MissingExtraError, ModelFolderError
-from dragoman.model_files import ModelDescription
+from dragoman.model_files import ModelDescription, refuse_other_kind
 
 if TYPE_CHECKING:
     from dragoman.engines.pytorch import PyTorchEngine
@@ -92,6 +93,7 @@ class EngineChoice:
                 f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}"
             )
         described = ModelDescription.read(folder)
+        refuse_other_kind(folder, described.config, TRANSLATOR_KINDS)
         found: CTranslate2Engine | None = None
         why_pytorch: str | None = "it was asked for"
         if others:

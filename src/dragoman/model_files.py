@@ -5,7 +5,7 @@ at once.
 """
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -53,6 +53,21 @@ class ModelDescription:
         except (ConfigError, TokenizerError) as error:
             raise ModelFolderError(f"{folder} cannot be used: {error}") from error
         return cls(tokenizers, config, (source, target))
+
+
+def refuse_other_kind(folder: Path, config: Config, wanted: Iterable[str]) -> None:
+    """Say in one line what a model is for, if it is of none of the wanted kinds."""
+    kind = config.model.kind
+    if kind in wanted:
+        return
+    match kind:
+        case "language_model":
+            what = "a language model: use `dragoman generate` or `evaluate --text`"
+        case "masked_language_model":
+            what = "a masked language model: use `dragoman fill` or `embed`"
+        case _:
+            what = "a translator: use `dragoman translate`"
+    raise ModelFolderError(f"{folder} is {what}")
 
 
 def write_checksums(folder: Path, files: list[Path]) -> None:

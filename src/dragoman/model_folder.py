@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from dragoman import durable
-from dragoman.config import Config
+from dragoman.config import TEXT_KINDS, TRANSLATOR_KINDS, Config
 from dragoman.decoding.shortlist import Shortlist
 from dragoman.errors import ConfigError, ModelFolderError
 from dragoman.model.build import build_model
@@ -29,6 +29,7 @@ from dragoman.model_files import (
     ModelDescription,
     check_folder,
     read_checksums,
+    refuse_other_kind,
     write_checksums,
 )
 from dragoman.text.tokenizer_pair import TokenizerPair
@@ -78,6 +79,20 @@ def save_model(
     durable.write_text(folder / CARD, card)
     written = [folder / WEIGHTS, folder / CONFIG, folder / CARD]
     write_checksums(folder, written + tokenizers.save(folder))
+
+
+def load_translator(folder: Path) -> SavedModel:
+    """Read a translator, or say what the model is instead."""
+    described = ModelDescription.read(folder)
+    refuse_other_kind(folder, described.config, TRANSLATOR_KINDS)
+    return load_model(folder)
+
+
+def load_text_model(folder: Path, kind: str | None = None) -> SavedModel:
+    """Read a language model of this kind, or of either, or say what it is instead."""
+    described = ModelDescription.read(folder)
+    refuse_other_kind(folder, described.config, (kind,) if kind else TEXT_KINDS)
+    return load_model(folder)
 
 
 def load_model(folder: Path) -> SavedModel:

@@ -7,7 +7,10 @@ from typing import Any, get_args
 from dragoman.errors import ConfigError
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    "model.kind": ("transformer", "recurrent"),
+    "model.kind": (
+        *("transformer", "recurrent"),
+        *("language_model", "masked_language_model"),
+    ),
     "model.norm": ("post", "pre"),
     "model.norm_kind": ("layer", "rms", "batch", "none"),
     "model.activation": ("relu", "gelu", "swiglu"),
@@ -34,6 +37,7 @@ MINIMUM: Mapping[str, float] = {
     "model.num_encoder_layers": 1,
     "model.num_decoder_layers": 1,
     "model.max_positions": 1,
+    "model.window": 2,
     "data.max_tokens": 1,
     "data.max_characters": 1,
     "data.max_ratio": 1,

@@ -52,6 +52,26 @@ def test_the_formula_is_what_the_forward_pass_keeps(
     assert kept_bytes(config, shape) == activation_bytes(config, shape)
 
 
+@pytest.mark.parametrize("kind", ["language_model", "masked_language_model"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"model.norm": "pre", "model.norm_kind": "rms", "model.dropout": 0.0},
+        {"model.positions": "rotary", "model.num_kv_heads": 1},
+        {"model.positions": "alibi", "model.activation": "gelu"},
+        {"model.attention_dropout": 0.1},
+    ],
+)
+def test_the_formula_is_what_a_single_stack_keeps(
+    kind: str, settings: dict[str, object]
+) -> None:
+    asked = {**SMALL, **settings, "model.kind": kind}
+    config = load_preset("base").with_settings(asked).model
+    shape = BatchShape(3, 5, 5, 15)
+    assert kept_bytes(config, shape) == activation_bytes(config, shape)
+
+
 @pytest.mark.parametrize("dropout", [0.0, 0.1])
 @pytest.mark.parametrize("attention", ["none", "dot", "general", "additive"])
 @pytest.mark.parametrize("cell", ["elman", "gru", "lstm"])

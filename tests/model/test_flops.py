@@ -68,6 +68,18 @@ def test_the_formula_is_what_forward_and_backward_multiply(
         assert counted.get_total_flops() == expected
 
 
+@pytest.mark.parametrize("kind", ["language_model", "masked_language_model"])
+def test_the_formula_is_what_a_single_stack_multiplies(kind: str) -> None:
+    asked = {**SMALL, "model.kind": kind, "model.num_kv_heads": 1}
+    config = load_preset("base").with_settings(asked).model
+    model = build_model(config, VOCABULARY)
+    tokens = torch.randint(4, VOCABULARY, (3, 6))
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counted:
+        model(tokens, tokens)
+    expected = forward_flops(config, VOCABULARY, BatchShape(3, 1, 6, 18)).total
+    assert counted.get_total_flops() == expected
+
+
 def test_the_parts_of_a_batch_cost_what_the_whole_costs() -> None:
     config = load_preset("base").model
     batch = BatchShape(rows=24, source_length=30, target_length=20, target_tokens=400)

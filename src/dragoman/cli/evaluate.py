@@ -14,6 +14,8 @@ from dragoman.cli.parsers import (
     add_machine_options,
 )
 from dragoman.cli.search_options import add_search_options, asked_for
+from dragoman.cli.threads import set_threads
+from dragoman.errors import ConfigError
 
 if TYPE_CHECKING:
     from dragoman.evaluation.report import EvaluationReport
@@ -23,13 +25,15 @@ Score a translator on a test set: BLEU, chrF2 and TER by sacreBLEU.
 
 Each score comes with its signature and a 95 % bootstrap confidence interval, and BLEU
 and chrF2 by source length besides. With --against, a paired bootstrap says whether the
-difference between two models is more than chance."""
+difference between two models is more than chance. Of a language model, --text shows
+the perplexity per token and the bits per character."""
 
 EXAMPLES = """\
 examples:
   dragoman evaluate MODEL --source test.en --reference test.de
   dragoman evaluate MODEL --source test.en --reference test.de --json
   dragoman evaluate MODEL --source test.en --reference test.de --against OTHER_MODEL
+  dragoman evaluate LANGUAGE_MODEL --text test.txt
 """
 
 
@@ -37,8 +41,14 @@ def add_parser(subparsers: Subparsers) -> None:
     """Declare the command and its options."""
     parser = add_command(subparsers, "evaluate", DESCRIPTION, EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="model folder")
-    parser.add_argument("--source", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--reference", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--source", type=Path, metavar="FILE")
+    parser.add_argument("--reference", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--text",
+        type=Path,
+        metavar="FILE",
+        help="of a language model: its perplexity on this text",
+    )
     parser.add_argument(
         "--against", type=Path, metavar="MODEL", help="compare with another model"
     )
@@ -58,6 +68,13 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Translate the test set, score it and print the report."""
+    if options.text is not None:
+        return _perplexity(options)
+    if options.source is None or options.reference is None:
+        raise ConfigError(
+            "there is nothing to score on: give --source and --reference for a "
+            "translator, or --text for a language model"
+        )
     from dragoman.evaluation.report import evaluate, plainly
 
     if options.output is not None:
@@ -82,6 +99,25 @@ def run(options: argparse.Namespace) -> int:
         text = "".join(f"{line}\n" for line in report.translations)
         options.output.write_text(text, "utf-8")
     _print(report, options.json)
+    return 0
+
+
+def _perplexity(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from dragoman.language_models.language_model import LanguageModel
+    from dragoman.text.lines import read_lines
+
+    set_threads(options.threads)
+    model = LanguageModel.load(options.model, options.device)
+    with tqdm(unit="window", leave=False, disable=not sys.stderr.isatty()) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        found = model.perplexity(read_lines(options.text), show)
+    print(json.dumps(found.to_dict(), indent=2) if options.json else found.table())
     return 0
 
 

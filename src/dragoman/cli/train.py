@@ -1,4 +1,4 @@
-"""`dragoman train`: parallel text in, a translator out."""
+"""`dragoman train`: text in, a translator or a language model out."""
 
 import argparse
 import sys
@@ -17,6 +17,8 @@ from dragoman.config import PRESETS, parse_settings
 DESCRIPTION = """\
 Train a translator on parallel text and leave it in the folder MODEL.
 
+With --task lm or mlm it is a language model, and running text is what it learns from.
+
 The same command, given again, goes on where an interrupted run stopped. With a budget
 (--minutes, --steps or --epochs) the learning rate comes down to zero at its end."""
 
@@ -31,6 +33,8 @@ examples:
       --source web.en --target web.de --weight 1 --minutes 60
   dragoman train TUNED --from MODEL --source new.en --target new.de --weight 3 \\
       --source old.en --target old.de --weight 1 --epochs 3
+  dragoman train MODEL --task lm --text book.txt --valid-text other.txt --minutes 10
+  dragoman train MODEL --task mlm --text book.txt --set model.window=64
   dragoman train MODEL --debug-batch MODEL/bad-batches/step-120.safetensors
 """
 
@@ -69,6 +73,21 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     text.add_argument("--valid-source", type=Path, metavar="FILE")
     text.add_argument("--valid-target", type=Path, metavar="FILE")
+    running = parser.add_argument_group("running text, for language models")
+    running.add_argument(
+        "--task",
+        choices=("translation", "lm", "mlm"),
+        default="translation",
+        help="lm goes on with a text (`generate`), mlm finds missing words (`fill`)",
+    )
+    running.add_argument(
+        "--text",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        help="plain text, also .gz; may be repeated",
+    )
+    running.add_argument("--valid-text", type=Path, metavar="FILE")
     budget = parser.add_argument_group("budget (whichever ends first)")
     budget.add_argument(
         "--minutes", type=positive_float, help="of training; preparing comes on top"
@@ -120,12 +139,16 @@ def run(options: argparse.Namespace) -> int:
         return _show_batch(options)
     from dragoman.training.train import train
 
-    corpora = corpora_of(options)
+    is_text = options.task != "translation" or options.text is not None
+    corpora = [] if is_text and "corpora" not in options else corpora_of(options)
     result = train(
         options.model,
-        source=[corpus.source for corpus in corpora],
+        source=[corpus.source for corpus in corpora] or None,
         target=[corpus.target for corpus in corpora],
         weights=[corpus.weight for corpus in corpora],
+        task=options.task,
+        text=options.text,
+        valid_text=options.valid_text,
         valid_source=options.valid_source,
         valid_target=options.valid_target,
         start_from=options.start_from,

@@ -27,7 +27,7 @@ from dragoman.model.norms import EPSILON
 from dragoman.model.positions import LearnedPositions, SinusoidalPositions, sinusoids
 from dragoman.model.transformer import Transformer
 from dragoman.model_files import write_checksums
-from dragoman.model_folder import SavedModel, load_model
+from dragoman.model_folder import SavedModel, load_translator
 from dragoman.special_tokens import BEGIN, END, NAMES, PAD, UNKNOWN
 from dragoman.text.tokenizer import Tokenizer
 
@@ -49,7 +49,7 @@ def export_ctranslate2(
     folder = Path(model)
     place = export_folder(folder, quantization) if output is None else Path(output)
     _refuse_to_replace(place)
-    saved = load_model(folder)
+    saved = load_translator(folder)
     specification = build_specification(saved)
     specification.validate()
     specification.optimize(quantization=quantization)

@@ -14,12 +14,33 @@ def activation_bytes(config: ModelConfig, batch: BatchShape) -> float:
     """Give the bytes that `features` keeps, its own result included."""
     if config.kind == "recurrent":
         return BYTES * _recurrent(config, batch)
+    if config.reads_text:
+        return BYTES * _text(config, batch)
     numbers = (
         _stack(config, batch.source_places, config.num_encoder_layers, sublayers=2)
         + _stack(config, batch.target_places, config.num_decoder_layers, sublayers=3)
         + _attention(config, batch)
     )
     return BYTES * numbers
+
+
+def _text(config: ModelConfig, batch: BatchShape) -> float:
+    """Count a single stack over running text, which stands on the target side."""
+    writes = config.kind == "language_model"
+    layers = config.num_decoder_layers if writes else config.num_encoder_layers
+    places, length = batch.target_places, batch.target_length
+    inner = config.num_heads * config.head_size
+    numbers = (
+        _stack(config, places, layers, sublayers=2)
+        + layers * places * (4 * inner + _copies(config))
+        + layers * _softmax(config, places, length)
+    )
+    match config.positions:
+        case "alibi" if not config.attention_dropout:
+            return numbers + config.num_heads * length * (length if writes else places)
+        case "rotary":
+            numbers += 2 * config.head_size * length
+    return numbers if writes else numbers + layers * _mask(config, places)
 
 
 def _stack(config: ModelConfig, places: float, layers: int, sublayers: int) -> float:

@@ -1,6 +1,8 @@
 """The one place where a configuration becomes a model."""
 
 from dragoman.config import ModelConfig
+from dragoman.model.decoder_only import DecoderOnly
+from dragoman.model.encoder_only import EncoderOnly
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.recurrent import RecurrentModel
 from dragoman.model.transformer import Transformer
@@ -17,6 +19,10 @@ def build_model(
     match config.kind:
         case "recurrent":
             return RecurrentModel(config, source_vocabulary, target, shared)
+        case "language_model":
+            return DecoderOnly(config, source_vocabulary)
+        case "masked_language_model":
+            return EncoderOnly(config, source_vocabulary)
         case _:
             return build_transformer(config, source_vocabulary, target_vocabulary)
 

@@ -85,6 +85,8 @@ def forward_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Fl
     matrices = 3 if config.activation == "swiglu" else 2
     feed_forward = matrices * 2 * config.d_model * config.feed_forward_width
     attending = 2 * matrix + 2 * shared
+    if config.reads_text:
+        return _text_flops(config, vocabulary, batch, attending + feed_forward)
     encoder_layer = source * (attending + feed_forward)
     # Attention to the source makes its keys and values from the encoder's output.
     decoder_layer = (
@@ -126,6 +128,22 @@ def _recurrent_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) ->
         decoder=config.num_decoder_layers * target * writing + looking,
         attention=looks * 2 * 2 * d_model if config.attention != "none" else 0.0,
         output=batch.target_tokens * 2 * d_model * vocabulary,
+    )
+
+
+def _text_flops(
+    config: ModelConfig, vocabulary: int, batch: BatchShape, layer: float
+) -> Flops:
+    """Count a single stack over running text, which stands on the target side."""
+    writes = config.kind == "language_model"
+    layers = config.num_decoder_layers if writes else config.num_encoder_layers
+    stack = layers * batch.target_places * layer
+    looks = batch.target_places * batch.target_length
+    return Flops(
+        encoder=0.0 if writes else stack,
+        decoder=stack if writes else 0.0,
+        attention=layers * looks * 2 * 2 * config.num_heads * config.head_size,
+        output=batch.target_tokens * 2 * config.d_model * vocabulary,
     )
 
 

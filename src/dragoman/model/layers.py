@@ -93,7 +93,7 @@ def build_feed_forward(config: ModelConfig) -> FeedForward:
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward."""
+    """Self-attention, then feed-forward; without a mask, no place sees a later one."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -105,17 +105,31 @@ class EncoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        mask: Tensor,
+        mask: Tensor | None,
         turn: Turn | None = None,
         words: Tensor | None = None,
     ) -> Tensor:
         """Read each word in the light of the others: (batch, length, d_model)."""
         around, attention = self.around_attention, self.self_attention
         queries, keys, values = attention.project(around.before(x, words), turn)
-        x = around.after(x, attention(queries, keys, values, mask), words)
+        attended = attention(queries, keys, values, mask, causal=mask is None)
+        x = around.after(x, attended, words)
 
         around = self.around_feed_forward
         return around.after(x, self.feed_forward(around.before(x, words)), words)
+
+    def step(self, x: Tensor, past: LayerPast, turn: Turn | None = None) -> Tensor:
+        """Read the newest token of each row (row, d_model), which sees its past."""
+        around, attention = self.around_attention, self.self_attention
+        queries, keys, values = attention.project_rows(
+            around.before(x), past.groups, turn
+        )
+        keys, values = past.write(keys, values)
+        attended = attention.attend_rows(queries, keys, values, past.mask, past.groups)
+        x = around.after(x, attended)
+
+        around = self.around_feed_forward
+        return around.after(x, self.feed_forward(around.before(x)))
 
 
 KeysValues = tuple[Tensor, Tensor]  # each (batch, head, length, d_head)

@@ -63,6 +63,11 @@ def plan(
     number = count_pairs(corpora) if pairs is None else pairs
     recipe = choose_recipe(preset, minutes, number, settings or {})
     config = recipe.config
+    if config.model.reads_text:
+        raise ConfigError(
+            "a plan is for translators: `dragoman train` shows what a language model "
+            "costs before its first update"
+        )
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
     with ExitStack() as stack:

@@ -7,7 +7,7 @@ from threading import Lock
 
 from dragoman.errors import StudioError
 from dragoman.model.weights import set_weights
-from dragoman.model_folder import SavedModel, build_for, load_model
+from dragoman.model_folder import SavedModel, build_for, load_translator
 from dragoman.training.checkpoints import Checkpoints, read_weights, step_of
 from dragoman.translator import Translator
 
@@ -48,12 +48,12 @@ class Shelf:
         """Read the settings and tokenizers of a folder; its weights are the last."""
         with self._lock:
             if volume.folder not in self._saved:
-                self._saved[volume.folder] = load_model(volume.folder)
+                self._saved[volume.folder] = load_translator(volume.folder)
             return self._saved[volume.folder]
 
     def fresh(self, volume: Volume) -> Translator:
         """Load a model anew, for work that must not disturb the one on show."""
-        saved = load_model(volume.folder)
+        saved = load_translator(volume.folder)
         if volume.checkpoint is not None:
             saved = at_checkpoint(saved, volume.checkpoint)
         return Translator(saved, self.device)

@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from dragoman.data.resegmentation import Resegmentation, SegmentationTable
 from dragoman.data.sampler import Position, Sampler
 from dragoman.data.statistics import part_sizes
 from dragoman.data.token_store import TokenStore
+from dragoman.data.windows import Masking, masked_batch, window_batch
+from dragoman.text.masks import mask_id
 from dragoman.text.subword_sampling import segmentations
 from dragoman.text.tokenizer import Tokenizer
 from dragoman.text.tokenizer_pair import TokenizerPair
@@ -26,6 +28,8 @@ PROBE_TOKENS = 2000
 
 Delivery = tuple[list[Batch], Position]  # an update's parts, the position after it
 Ready = queue.Queue[Delivery | BaseException]
+# Reads some pairs of a store; the key alone decides whatever is left to chance.
+BatchReader = Callable[[TokenStore, NDArray[np.integer[Any]], tuple[int, ...]], Batch]
 
 
 class BatchSource:
@@ -48,7 +52,7 @@ class BatchSource:
         self.sampler = Sampler(
             store, batch_tokens=training.batch_tokens, seed=training.seed
         )
-        self.spellings = subword_tables(tokenizers, config)
+        self.reader = batch_reader(tokenizers, config)
 
     def batches(self, start: Position) -> Iterator[Delivery]:
         """Yield the parts of each update and the position after it, without end."""
@@ -74,7 +78,7 @@ class BatchSource:
         indices = order[0]
         longest = int(self.store.target_lengths[indices].max()) + 1
         few = indices[: max(1, PROBE_TOKENS // longest)]
-        return read_batch(self.store, few).to(self.device)
+        return self.reader(self.store, few, ()).to(self.device)
 
     def largest(self) -> list[Batch]:
         """Give the parts of the first epoch that need the most memory.
@@ -130,8 +134,22 @@ class BatchSource:
         """
         key = (self.seed, position.epoch, position.batch, number)
         rows = part if len(part) else batch[:1]
-        read = read_batch(self.store, rows, self.spellings, key)
+        read = self.reader(self.store, rows, key)
         return (read if len(part) else read.without_targets()).to(self.device)
+
+
+def batch_reader(tokenizers: TokenizerPair, config: Config) -> BatchReader:
+    """Choose how a model of this kind has its batches read."""
+    match config.model.kind:
+        case "language_model":
+            return lambda store, rows, _key: window_batch(store, rows)
+        case "masked_language_model":
+            tokenizer = tokenizers.source
+            masking = Masking(mask_id(tokenizer), tokenizer.vocabulary_size)
+            return lambda store, rows, key: masked_batch(store, rows, masking, key)
+        case _:
+            spellings = subword_tables(tokenizers, config)
+            return lambda store, rows, key: read_batch(store, rows, spellings, key)
 
 
 def _places(batch: Batch) -> int:

@@ -22,13 +22,13 @@ class Card:
 
     def text(self) -> str:
         """Write the card as Markdown."""
-        source, target = self.languages
+        what, use, measure = self._purpose()
         return f"""# {self.name}
 
-A translator from `{source}` to `{target}`, trained with Dragoman.
+{what}, trained with Dragoman.
 
 ```
-dragoman translate {self.name} "A sentence to translate."
+{use}
 ```
 
 ## The model
@@ -56,21 +56,61 @@ dragoman translate {self.name} "A sentence to translate."
 
 {self.validation or "No validation text was given."}
 
-This was measured on the validation text while training. For scores with signatures and
-confidence intervals on a test set of your own:
+This was measured on the validation text while training. {measure[0]}:
 
 ```
-dragoman evaluate {self.name} --source test.{source} --reference test.{target}
+{measure[1]}
 ```
 """
+
+    def _purpose(self) -> tuple[str, str, tuple[str, str]]:
+        """Say what the model is, how to use it and how to measure it."""
+        source, target = self.languages
+        match self.config.model.kind:
+            case "language_model":
+                return (
+                    "A language model",
+                    f'dragoman generate {self.name} "How a text begins"',
+                    (
+                        "For its perplexity on a text of your own",
+                        f"dragoman evaluate {self.name} --text test.txt",
+                    ),
+                )
+            case "masked_language_model":
+                return (
+                    "A masked language model",
+                    f'dragoman fill {self.name} "A [MASK] with a gap."',
+                    (
+                        "What it takes to be alike",
+                        f"dragoman neighbours {self.name} word",
+                    ),
+                )
+            case _:
+                return (
+                    f"A translator from `{source}` to `{target}`",
+                    f'dragoman translate {self.name} "A sentence to translate."',
+                    (
+                        "For scores with signatures and\n"
+                        "confidence intervals on a test set of your own",
+                        f"dragoman evaluate {self.name} --source test.{source} "
+                        f"--reference test.{target}",
+                    ),
+                )
 
     def _corpora(self) -> str:
         return "\n".join(map(_describe, self.corpora))
 
 
 def _shape(model: ModelConfig) -> str:
-    layers = f"{model.num_encoder_layers}+{model.num_decoder_layers} layers"
-    start = f"{model.kind.capitalize()}, {layers},\nd_model {model.d_model}"
+    match model.kind:
+        case "language_model":
+            layers = f"Decoder alone, {model.num_decoder_layers} layers"
+        case "masked_language_model":
+            layers = f"Encoder alone, {model.num_encoder_layers} layers"
+        case kind:
+            both = f"{model.num_encoder_layers}+{model.num_decoder_layers}"
+            layers = f"{kind.capitalize()}, {both} layers"
+    start = f"{layers},\nd_model {model.d_model}"
     match model.kind:
         case "recurrent":
             ways = "bidirectional" if model.bidirectional else "one-way"

@@ -32,6 +32,7 @@ from dragoman.training.preparation_summary import (
     summarize,
 )
 from dragoman.training.preparation_text import SIDES, KeptText
+from dragoman.training.text_preparation import prepare_text
 
 # Subwords hardly change with more sentences than this, but learning them would take
 # memory and time without end.
@@ -136,7 +137,8 @@ def _open(
         valid = TokenStore.open(folder / "valid") if request["valid"] else None
     except (CorpusError, TokenizerError):
         return None  # damaged, so it is made anew
-    if valid and not all(_has_lines(folder / f"valid.{s}", len(valid)) for s in SIDES):
+    has_text = (_has_lines(folder / f"valid.{s}", len(valid or ())) for s in SIDES)
+    if valid and not config.model.reads_text and not all(has_text):
         return None
     report = manifest.report
     if len(report.corpora) != len(corpora):
@@ -162,6 +164,8 @@ def _prepare_into(
     tokenizers: TokenizerPair | None,
     progress: Progress,
 ) -> PreparationReport:
+    if config.model.reads_text:
+        return prepare_text(folder, corpora, valid, config, tokenizers, progress)
     with ExitStack() as files:
         rejects = files.enter_context(
             (folder / "rejected.tsv").open(

@@ -65,7 +65,10 @@ def describe_request(
             "shared_vocabulary": config.tokenizer.shared_vocabulary,
         }
     )
-    return {
+    text: dict[str, Any] = {}
+    if config.model.reads_text:
+        text["text"] = {"kind": config.model.kind, "window": config.model.window}
+    return text | {
         "store_format": FORMAT,
         "corpora": [_files(corpus) for corpus in corpora],
         "valid": _files(valid) if valid else None,

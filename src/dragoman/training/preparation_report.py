@@ -54,6 +54,7 @@ class PreparationReport:
     padding_share: float
     batches_per_epoch: int
     corpora: tuple[CorpusReport, ...]
+    window: int = 0  # of running text, in tokens; 0 where there are pairs
 
     def with_epoch(self, statistics: EpochStatistics, counts: Sequence[int]) -> Self:
         """Give the same report for batches of another size, or other shares."""
@@ -73,7 +74,22 @@ class PreparationReport:
         width = max(len(label) for label, _ in rows)
         return "\n".join(f"{label:<{width}}  {value}" for label, value in rows)
 
+    def _text_rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("lines read", f"{self.read:,}"),
+            *((f"dropped: {why}", f"{n:,}") for why, n in self.rejected.items()),
+            ("windows", f"{self.kept:,} of {self.window} tokens"),
+            ("vocabulary", f"{self.target_vocabulary:,}"),
+            ("tokens", f"{self.target_tokens:,}"),
+            ("batches per epoch", f"{self.batches_per_epoch:,}"),
+        ]
+        if self.valid_read:
+            rows.append(("validation windows", f"{self.valid_kept:,}"))
+        return rows
+
     def _rows(self) -> list[tuple[str, str]]:
+        if self.window:
+            return self._text_rows()
         longest = self.longest
         vocabulary = f"{self.source_vocabulary:,}, shared"
         if not self.shared_vocabulary:

@@ -19,6 +19,7 @@ class Request:
 
     folder: Path
     corpora: tuple[Corpus, ...]
+    task: str
     valid: Corpus | None
     preset: str | None
     budget: Budget

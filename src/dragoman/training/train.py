@@ -35,6 +35,12 @@ from dragoman.training.run_record import (
     read_record,
 )
 from dragoman.training.starting_point import StartingPoint
+from dragoman.training.tasks import (
+    KINDS,
+    refuse_other_task,
+    refuse_unfit_files,
+    text_corpora,
+)
 from dragoman.training.validation import Validation
 
 
@@ -54,11 +60,14 @@ class TrainingResult:
 def train(
     folder: str | Path,
     *,
-    source: File | Sequence[File],
+    source: File | Sequence[File] | None = None,
     target: File | Sequence[File | None] | None = None,
     weights: Sequence[float | None] | None = None,
     valid_source: str | Path | None = None,
     valid_target: str | Path | None = None,
+    task: str = "translation",
+    text: File | Sequence[File] | None = None,
+    valid_text: str | Path | None = None,
     start_from: str | Path | None = None,
     preset: str | None = None,
     minutes: float | None = None,
@@ -76,6 +85,7 @@ def train(
     .tsv or .jsonl file may hold both. Several corpora are given as lists, and with
     `weights` each of them gets its share of what is learned from. A run may
     `start_from` another model's folder, and then takes over all of it but its data.
+    The tasks "lm" and "mlm" make language models from running `text` instead.
     Called again, it goes on where it stopped; with `allow_changed` even on other data,
     settings, threads or processes.
     """
@@ -86,11 +96,19 @@ def train(
             f"the preset {preset!r} was asked for, but the settings come from "
             f"{start_from}: leave the preset out, or do not start from a model"
         )
+    refuse_unfit_files(task, pairs=(source, valid_source), text=(text, valid_text))
+    if task in KINDS:
+        corpora = text_corpora(text)
+        settings = dict(settings or {}) | {"model.kind": KINDS[task]}
+        valid_source, valid_target = valid_text, None
+    else:
+        corpora = list_corpora(source or (), target, weights)
     chosen = choose_device(device)
     with joined(chosen) as processes:
         request = Request(
             folder=Path(folder),
-            corpora=list_corpora(source, target, weights),
+            corpora=corpora,
+            task=task,
             valid=None if valid_source is None else _corpus(valid_source, valid_target),
             preset=preset,
             budget=Budget(steps, epochs, minutes),
@@ -132,6 +150,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     if threads:
         torch.set_num_threads(threads)
     refuse_precision(config.training.precision, request.device)
+    refuse_other_task(config, request.task)
     _refuse_batch_norm(config, processes.count)
     prepared = prepare_everywhere(request, config, earlier)
     started_from = None if request.start is None else request.start.fingerprint

@@ -8,15 +8,17 @@ from typing import Self
 import torch
 
 from dragoman.config import Config
-from dragoman.data.batching import Batch, read_batch
+from dragoman.data.batching import Batch
 from dragoman.data.sampler import epoch_batches
 from dragoman.evaluation.metrics import corpus_bleu
 from dragoman.model.network import TranslationNetwork
 from dragoman.model_folder import SavedModel
+from dragoman.training.batch_source import batch_reader
 from dragoman.training.compilation import uncompiled
 from dragoman.training.loss import translation_loss
 from dragoman.training.moving_average import MovingAverage
 from dragoman.training.preparation import Prepared
+from dragoman.training.preparation_text import SIDES
 from dragoman.translator import Translator
 
 
@@ -58,7 +60,7 @@ class Validator:
 
     model: TranslationNetwork
     batches: tuple[Batch, ...]
-    translator: Translator
+    translator: Translator | None  # none where nothing is translated
     sources: tuple[str, ...]
     references: tuple[str, ...]
     average: MovingAverage | None = None  # what is measured instead, if there is one
@@ -84,15 +86,22 @@ class Validator:
             epoch=0,
         )
         device = model.output_weight.device
-        saved = SavedModel(model, prepared.tokenizers, config, ("source", "target"))
+        as_spelled = config.with_settings({"tokenizer.sampling": 0.0})
+        reader = batch_reader(prepared.tokenizers, as_spelled)
+        sides: list[tuple[str, ...]] = [(), ()]
+        translator = None
+        if not config.model.reads_text:
+            saved = SavedModel(model, prepared.tokenizers, config, SIDES)
+            translator = Translator(saved, str(device))
+            sides = [tuple(prepared.valid_text(side)[:wanted]) for side in SIDES]
         return cls(
             model=model,
             batches=tuple(
-                read_batch(store, order[k]).to(device) for k in range(len(order))
+                reader(store, order[k], (k,)).to(device) for k in range(len(order))
             ),
-            translator=Translator(saved, str(device)),
-            sources=tuple(prepared.valid_text("source")[:wanted]),
-            references=tuple(prepared.valid_text("target")[:wanted]),
+            translator=translator,
+            sources=sides[0],
+            references=sides[1],
             average=average,
             compiled=config.training.compile,
         )
@@ -111,7 +120,7 @@ class Validator:
     def _measure(self) -> Validation:
         loss, accuracy = self._loss()
         score = None
-        if self.sources:
+        if self.translator is not None and self.sources:
             options = replace(self.translator.options, beam_size=1, max_repeats=0)
             # Constraints take their time while nothing is learned; this is the model.
             translations = self.translator.translate(

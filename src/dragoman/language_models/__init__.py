@@ -1,0 +1,1 @@
+"""Language models at work: text in, text, words or vectors out."""
