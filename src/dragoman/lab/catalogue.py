@@ -6,22 +6,30 @@ from dragoman.errors import LabError
 from dragoman.lab.experiment import Experiment
 from dragoman.lab.experiments import (
     complexity,
+    gradients,
     heads,
+    memory,
     norms,
     order,
     positions,
     scaling,
+    speed,
     table3,
+    translation,
 )
 
 EXPERIMENTS: tuple[Experiment, ...] = (
+    speed.EXPERIMENT,
+    gradients.EXPERIMENT,
+    memory.EXPERIMENT,
     order.EXPERIMENT,
-    positions.EXPERIMENT,
     scaling.EXPERIMENT,
-    complexity.EXPERIMENT,
+    positions.EXPERIMENT,
     heads.EXPERIMENT,
     table3.EXPERIMENT,
     norms.EXPERIMENT,
+    complexity.EXPERIMENT,
+    translation.EXPERIMENT,
 )
 
 

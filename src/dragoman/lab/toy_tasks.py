@@ -14,6 +14,7 @@ import torch
 from dragoman.config import Config, load_preset
 from dragoman.data.batching import Batch, make_batch
 from dragoman.model.build import build_model
+from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import NAMES, PAD
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
@@ -58,7 +59,7 @@ def toy_batches(task: Task, lengths: range, tokens: int, seed: int) -> Iterator[
 class Learned:
     """A model that was taught a task."""
 
-    model: Any  # whatever keeps the contract of model/contract.py
+    model: TranslationNetwork
     losses: tuple[float, ...]  # per target token, one for each update
 
 

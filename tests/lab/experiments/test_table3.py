@@ -53,6 +53,19 @@ def test_effects_may_go_the_other_way() -> None:
     assert held == [False] * 6 + [True, False]  # (E) was no effect in the first place
 
 
+def test_learned_positions_are_as_good_only_if_that_can_be_seen() -> None:
+    rows = [
+        row for row in table3_rows(SMALL) if row.name in (BASE, "learned positions")
+    ]
+    for base, learned, held in (
+        ([4.9, 5.1], 5.01, True),
+        ([4.0, 6.0], 5.5, None),
+        ([4.9, 5.1], 5.5, False),
+    ):
+        found = {BASE: Spread.of(base), "learned positions": Spread.of([learned])}
+        assert claims(rows, found)[0].held is held
+
+
 def test_ranks_are_compared_and_not_sizes() -> None:
     assert rank_correlation([1, 2, 3], [10, 200, 3000]) == pytest.approx(1)
     assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)

@@ -140,11 +140,11 @@ def claims(rows: list[Row], perplexity: Mapping[str, Spread]) -> tuple[Claim, ..
             claims.append(Claim(words, held, saw))
     if "learned positions" in names:
         seen = effect(perplexity, "learned positions")
-        near = abs(seen.change) < NEARLY or not seen.beyond_chance
+        near = True if abs(seen.change) < NEARLY else None  # a wide range hides much
         claims.append(
             Claim(
                 "(E) learned positions do nearly as well as sinusoids",
-                near if perplexity[BASE].count > 1 else None,
+                False if seen.beyond_chance and not near else near,
                 f"perplexity {seen.change:+.1%}{_doubt(seen)}",
             )
         )

@@ -24,7 +24,7 @@ function Order() {
   const rows = found ? [["with positions", found.changed, found.memory_change], ["without", found.changed_without, found.memory_change_without]] : [];
   return html`
     <${Figure} wide id="order" title="Without positions, attention reads a bag of words"
-      caption="The first and the last word of validation sentences change places. With positions the translation follows; without them, each word's encoding stays the same wherever it stands (§3.5)."
+      caption="The first and the last word of validation sentences change places. With positions the translation follows; without them, each word's encoding stays the same wherever it stands (§3.5). The command dragoman lab order asks untrained models, for every kind of positions."
       table=${() => ({ columns: ["", "translations changed", "largest change of an encoding (mean)"], rows })}
       svg=${() => barsSvg({ labels: rows.map(([name]) => name), values: rows.map((row) => row[2]), texts: rows.map((row) => `${row[1]} translations changed`) })}
       python=${() => pythonOfModel([
@@ -50,7 +50,7 @@ function Scaling() {
   }), [found]);
   return html`
     <${Figure} id="scaling" title="Without √dₖ, softmax hardens"
-      caption="Entropy of attention over 32 random keys as they grow wider. The variance of q·k grows with dₖ; unscaled, one key takes everything and the gradient dies (§3.2.1)."
+      caption="Entropy of attention over 32 random keys as they grow wider. The variance of q·k grows with dₖ; unscaled, one key takes everything and the gradient dies (§3.2.1). The command dragoman lab scaling draws from several seeds."
       ...${shown ? curveExports(shown) : { table: () => ({ columns: [], rows: [] }), svg: () => barsSvg({ labels: [""], values: [0], texts: [""] }) }}
       python=${() => "from dragoman.inspection.why_attention import saturation\n\nfor row in saturation():\n    print(row)\n"}>
       <${JobControl} of=${job} name="Let dₖ grow" />
@@ -72,7 +72,7 @@ function Length() {
   }), [found]);
   return html`
     <${Figure} id="length" title="What a longer sentence costs"
-      caption="One encoder layer of this model against an LSTM layer of the same width, timed here. Attention reads all words at once, any two one step apart; the LSTM goes word after word (Table 1)."
+      caption="One encoder layer of this model against an LSTM layer of the same width, timed here. Attention reads all words at once, any two one step apart; the LSTM goes word after word (Table 1). The commands dragoman lab speed and lab complexity time and count whole networks."
       ...${shown ? curveExports(shown) : { table: () => ({ columns: [], rows: [] }), svg: () => barsSvg({ labels: [""], values: [0], texts: [""] }) }}
       python=${() => pythonOfModel("from dragoman.inspection.why_attention import length_costs\n\nfor row in length_costs(translator):\n    print(row)")}>
       <${JobControl} of=${job} name="Time both" />
