@@ -163,5 +163,5 @@ def _show(done: "Run") -> None:
     if result.note:
         print(result.note)
     if result.quick:
-        print("This was a quick run, too small to prove anything.")
+        print("This was a quick run: a first look, not the full measurement.")
     print(f"see {done.folder}", flush=True)

@@ -25,8 +25,8 @@ _CLASSES: dict[Outcome, str] = {
     "could not be decided": "open",
 }
 _QUICK = (
-    "This was a quick run, made to try the experiment out: too small to prove "
-    "anything. The full one is <code>dragoman lab {name}</code>."
+    "This was a quick run: a first look, mostly too small to decide what needs "
+    "training. The full one is <code>dragoman lab {name}</code>."
 )
 
 
