@@ -7,7 +7,7 @@ from pathlib import Path
 from dragoman.cli.parsers import Subparsers, add_command
 
 DESCRIPTION = """\
-Export a model for CTranslate2, which translates several times faster on a CPU.
+Export a model for CTranslate2, which translates faster on a CPU.
 
 The export lies in MODEL/ctranslate2-QUANTIZATION, where `translate` and `evaluate` find
 it by themselves, or in DIR; any CTranslate2 can use it. int8 is the smallest and

@@ -38,13 +38,13 @@ def add_parser(subparsers: Subparsers) -> None:
         "--candidates",
         type=positive_int,
         metavar="N",
-        help="translations of each source token (default: 30)",
+        help="translations of each source token (default: 200)",
     )
     parser.add_argument(
         "--common",
         type=positive_int,
         metavar="N",
-        help="commonest tokens, always allowed (default: 200)",
+        help="commonest tokens, always allowed (default: 1000)",
     )
     parser.add_argument(
         "--source", type=Path, metavar="FILE", help="text to measure its cost on"

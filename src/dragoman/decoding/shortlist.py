@@ -1,6 +1,6 @@
 """A vocabulary shortlist: which target tokens a source sentence may call for.
 
-Only these are scored, which makes the output layer several times cheaper. A sentence's
+Only these are scored, which makes the output layer cheaper. A sentence's
 list depends on its own tokens alone, so that company changes nothing.
 """
 

@@ -12,8 +12,8 @@ from dragoman.model_files import ModelDescription
 from dragoman.model_folder import save_shortlist
 from dragoman.special_tokens import PAD
 
-CANDIDATES = 30  # of each source token
-COMMON = 200  # allowed in every translation
+CANDIDATES = 200  # of each source token
+COMMON = 1000  # allowed in every translation
 
 
 def learn_shortlist(
