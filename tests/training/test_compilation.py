@@ -10,7 +10,10 @@ from dragoman.training.compilation import compile_layers, uncompiled
 from dragoman.training.objective import Objective
 
 # What torch.compile loads uses parts of torch that it warns against itself.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+# It also looks at the gradient of tensors that have none, and is warned of that.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore:The .grad attribute of a Tensor:UserWarning"
+)
 
 
 def config(dropout: float) -> Config:
