@@ -137,15 +137,21 @@ def same_weights(one: Path, other: Path) -> bool:
 
 @pytest.mark.faults
 def test_twenty_killed_workers_change_nothing(
-    whole: Path, corpus: Any, tmp_path: Path
+    whole: Path, corpus: Any, tmp_path: Path, report: Any
 ) -> None:
     assert train(tmp_path / "m", corpus, kills=20) == 20
     assert same_weights(tmp_path / "m", whole)
+    report(
+        "kill −9 of one of two torchrun workers, at a random moment",
+        20,
+        "torchrun begins again; same SHA-256 of the weights as the run never killed",
+        "20 kills in one run",
+    )
 
 
 @pytest.mark.faults
 def test_torchrun_told_to_stop_loses_no_update(
-    whole: Path, corpus: Any, tmp_path: Path
+    whole: Path, corpus: Any, tmp_path: Path, report: Any
 ) -> None:
     folder, chance = tmp_path / "m", random.Random(1)
     for number in range(1, 6):
@@ -161,3 +167,9 @@ def test_torchrun_told_to_stop_loses_no_update(
         assert "stopped by SIGTERM and saved" in said
     train(folder, corpus, kills=0)
     assert same_weights(folder, whole)
+    report(
+        "SIGTERM to torchrun with two workers",
+        5,
+        "both stop at the same update and save it; same SHA-256 after going on",
+        "5 of 5",
+    )
