@@ -6,6 +6,7 @@ from peers.training_protocol import answer_with_losses, read_training_job
 from dragoman.config import load_preset
 from dragoman.data.batching import Batch
 from dragoman.model.build import build_model
+from dragoman.model.freed_memory import keep_freed_memory
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
 
@@ -13,6 +14,7 @@ from dragoman.training.optimizer import Optimizer
 def main() -> None:
     job = read_training_job()
     torch.set_num_threads(job.threads)
+    keep_freed_memory()
     torch.manual_seed(1)
     settings = {f"model.{key}": value for key, value in job.model.items()} | {
         "training.optimizer": "adam",

@@ -14,6 +14,7 @@ import torch
 from dragoman.config import Config
 from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
+from dragoman.model.freed_memory import keep_freed_memory
 from dragoman.model_files import is_whole
 from dragoman.model_folder import build_for
 from dragoman.text.corpus import Corpus
@@ -149,6 +150,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     threads = processes.threads(config.training.threads)
     if threads:
         torch.set_num_threads(threads)
+    keep_freed_memory()
     refuse_precision(config.training.precision, request.device)
     refuse_other_task(config, request.task)
     _refuse_batch_norm(config, processes.count)
