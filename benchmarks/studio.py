@@ -10,13 +10,14 @@ import argparse
 import os
 import shutil
 import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect, sync_playwright
-
-from dragoman.studio.app import build_app
-from dragoman.studio.server import serving
 
 WORDS = (
     "my sister and her friends want to go to the small house near the sea with "
@@ -50,14 +51,22 @@ def measure(page: Page, sentence: str) -> float:
     return float(painted - page.evaluate("window.pressed"))
 
 
+@contextmanager
+def opened(model: Path) -> Iterator[str]:
+    """Open the studio as a person does, and give its address."""
+    command = [sys.executable, "-m", "dragoman", "studio", str(model), "--no-browser"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as studio:
+        assert studio.stderr is not None
+        said = next(line for line in studio.stderr if "is open at" in line)
+        yield said.split("is open at ")[1].split()[0]
+        studio.terminate()
+
+
 def painting_times(model: Path) -> list[float]:
     """Give the milliseconds of some sentences, one after the other."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     assert chromium is not None, "there is no chromium here: apt-get install chromium"
-    with (
-        serving(build_app([model])) as address,
-        sync_playwright() as playwright,
-    ):
+    with opened(model) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium,
             args=["--no-sandbox"] if os.geteuid() == 0 else [],

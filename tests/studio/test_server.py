@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.cli.main import main
 from dragoman.errors import StudioError
-from dragoman.studio.server import PORT, listen, url
+from dragoman.studio.server import LOOPBACK, PORT, listen, url
 
 
 def test_without_a_port_the_first_free_one_is_taken() -> None:
@@ -30,6 +30,15 @@ def test_a_taken_port_is_said_in_a_line() -> None:
         f"cannot listen on 127.0.0.1, port {port} (Address already in use): choose "
         "another with --port, or a host of this machine with --host"
     )
+
+
+def test_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
+    with (
+        listen(LOOPBACK, 0) as listening,
+        socket.create_connection(listening.getsockname()),
+        listening.accept()[0] as answering,
+    ):
+        assert answering.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_the_address_is_one_that_a_browser_opens() -> None:

@@ -33,9 +33,11 @@ def add_command(
     return parser
 
 
-def add_machine_options(parser: argparse._ActionsContainer) -> None:
+def add_machine_options(
+    parser: argparse._ActionsContainer, threads: str = "one per core"
+) -> None:
     """Let the person say what the network runs on."""
-    parser.add_argument("--threads", type=positive_int, help="default: one per core")
+    parser.add_argument("--threads", type=positive_int, help=f"default: {threads}")
     parser.add_argument(
         "--device", default="auto", help="auto (a GPU where there is one), cpu or cuda"
     )

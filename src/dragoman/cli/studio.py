@@ -1,6 +1,7 @@
 """`dragoman studio`: opens a page that shows models at work."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--no-browser", action="store_true", help="do not open a browser"
     )
-    add_machine_options(parser)
+    add_machine_options(parser, threads="one per core but one, for the browser")
     parser.set_defaults(run=run)
 
 
@@ -51,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
         from dragoman.studio.server import serve
     except ModuleNotFoundError as error:
         raise MissingExtraError("the studio", str(error.name), "studio") from error
-    set_threads(options.threads)
+    # The browser needs a core of its own: one that is shared makes both wait.
+    set_threads(options.threads or max(1, (os.cpu_count() or 1) - 1))
     app = build_app(options.models, device=options.device, host=options.host)
     serve(
         app,

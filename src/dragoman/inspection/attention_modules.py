@@ -45,6 +45,8 @@ def projections(module: MultiHeadAttention) -> Projections:
 
 def _for_all(parts: Tensor, heads: int) -> Tensor:
     """Repeat (head, ...) where groups of heads share keys and values."""
+    if len(parts) == heads:
+        return parts
     return parts.repeat_interleave(heads // len(parts), dim=0)
 
 

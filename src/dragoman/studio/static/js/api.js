@@ -1,5 +1,5 @@
 // Questions to the server, answers kept: JSON for words, raw floats for tensors.
-import { useEffect, useState } from "./lib.js";
+import { useLayoutEffect, useState } from "./lib.js";
 
 const KEPT = 80;
 const answers = new Map();
@@ -64,7 +64,7 @@ export const askTensor = (path, body) =>
 function useQuestion(asking, path, body) {
   const [state, setState] = useState({ status: "empty", data: null, key: null });
   const key = body === null ? null : path + JSON.stringify(body);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the next frame, which a question need not wait for
     if (key === null) { setState({ status: "empty", data: null, key }); return undefined; }
     let current = true;
     setState((old) => ({ ...old, status: "loading" }));

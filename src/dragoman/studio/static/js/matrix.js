@@ -1,5 +1,5 @@
 // A matrix on canvas, with words as real text around it and a table for screen readers.
-import { clamp, fixed, html, useEffect, useMemo, useRef, useState } from "./lib.js";
+import { clamp, fixed, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./lib.js";
 import { dark } from "./appearance.js";
 import { css, over, scale as scaleTable } from "./colour.js";
 import { matrixSvg } from "./export.js";
@@ -112,7 +112,7 @@ export function Matrix({
   const room = Math.max(80, width - left - top * 0.7);
   const cell = width ? clamp(Math.floor(room / columns.length), 7, largest) : 0;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!cell || !data) return;
     paint(canvas.current, {
       data, rows: rows.length, columns: columns.length, low, high, rgb, cell,

@@ -5,6 +5,7 @@ import { Figure } from "../figure.js";
 import { Matrix, matrixExports } from "../matrix.js";
 import { python } from "../python.js";
 import { Ribbons } from "../ribbons.js";
+import { useTensorOf } from "../run.js";
 import { aligning, fromUnit, head, labels, layer, sourcePlace, targetPlace, toUnit } from "../selection.js";
 import { get, model, set, unit } from "../state.js";
 import { Answer } from "../states.js";
@@ -20,8 +21,9 @@ const FIELDS = ["attention", "value_weighted", "gradient", "erasure"];
 
 export function Align({ data }) {
   const measure = Math.max(0, MEASURES.findIndex((one) => one.id === get("measure")));
-  const asked = { ...data.question, layer: layer.value, head: head.value, unit: unit.value };
-  const weights = useTensor("/api/attention", { ...asked, kind: "cross" });
+  const place = { layer: layer.value, head: head.value, unit: unit.value };
+  const asked = { ...data.question, ...place };
+  const weights = useTensorOf(data, "/api/attention", { ...place, kind: "cross" });
   const others = useTensor("/api/attributions", measure > 0 ? asked : null);
   const answer = measure > 0 ? others : weights;
   return html`

@@ -1,11 +1,12 @@
 // Heads: all of them at a glance; switch one off and see what is lost.
 import { fixed, html, readable, signed, useMemo } from "../lib.js";
-import { useAnswer, useTensor } from "../api.js";
+import { useAnswer } from "../api.js";
 import { toggle } from "../changes.js";
 import { barsSvg } from "../export.js";
 import { Figure } from "../figure.js";
 import { JobControl, useJob } from "../jobs.js";
 import { pythonOfModel, python, quote } from "../python.js";
+import { useTensorOf } from "../run.js";
 import { KINDS, ablation, headName, kind, layer, oneHead } from "../selection.js";
 import { changes, get, model, set } from "../state.js";
 import { Answer } from "../states.js";
@@ -44,7 +45,7 @@ export function Heads({ data }) {
 }
 
 function Grid({ of, data, found, measure }) {
-  const tensor = useTensor("/api/thumbnails", { ...data.question, kind: of });
+  const tensor = useTensorOf(data, "/api/thumbnails", { kind: of });
   const values = found?.[measure.id]?.[of] ?? null;
   return html`
     <${Figure} id=${`heads-${of}`} title=${KINDS[of]} ...${exports_(of, values, measure)}
