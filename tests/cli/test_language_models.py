@@ -78,6 +78,38 @@ def test_vectors_and_neighbours(
         assert len(capsys.readouterr().out.splitlines()) == 4
 
 
+def test_inspect_prints_what_a_model_expected(
+    models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", f"{models}/lm", "the cat sat"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("text  the cat sat\n\n·the ")
+    assert "goes on  the cat sat" in said
+    assert main(["inspect", f"{models}/mlm", "the [MASK] sat"]) == 0
+    assert "\nfilled  the" in capsys.readouterr().out
+
+
+def test_inspect_writes_what_there_is_of_a_language_model(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {form: tmp_path / f"seen.{form}" for form in ("html", "svg", "npz")}
+    asked = ["inspect", f"{models}/mlm", "the [MASK] sat", "--json", "-"]
+    for form, path in names.items():
+        asked += [f"--{form}", str(path)]
+    assert main([*asked, "--layer", "1", "--head", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["text"]["text"] == "the [MASK] sat"
+    assert "layer 1, head 2" in names["svg"].read_text("utf-8")
+    assert '"alignment": null' in names["html"].read_text("utf-8")
+    with np.load(names["npz"]) as arrays:
+        assert arrays["encoder.0.weights"].shape[0] == 2
+    assert main([*asked, "--kind", "cross"]) == 1
+    assert capsys.readouterr().err == (
+        "dragoman: there is no attention of the kind 'cross': this model has encoder\n"
+    )
+    assert main(["inspect", f"{models}/lm", "the", "--beam", "2"]) == 1
+    assert "leave out the target and the beam\n" in capsys.readouterr().err
+
+
 def test_the_wrong_command_says_which_is_right(
     models: Path, model_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

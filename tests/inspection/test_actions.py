@@ -130,8 +130,8 @@ def test_a_change_says_what_it_did_to_each_token(toy: Translator) -> None:
     delta = (after - before).gather(1, tokens)[:, 0]
     torch.testing.assert_close(change.delta, delta)
     assert change.total == pytest.approx(float(delta.sum()), abs=1e-4)
-    assert change.translation_before == toy.translate(SOURCE)
-    assert change.translation_after == change.after.translation
+    assert change.answer_before == toy.translate(SOURCE)
+    assert change.answer_after == change.after.translation
     assert str(change).startswith("without cross head 2 of layer 1: ")
 
 
@@ -158,7 +158,7 @@ def test_an_intervention_reaches_the_translation(toy: Translator) -> None:
 def test_reading_the_whole_target_anew_changes_no_translation(toy: Translator) -> None:
     seen = inspect(toy, SOURCE)
     score = float(seen.layers("cross")[0].scaled[1, 2, 1])
-    assert seen.edit("cross", 0, 1, 2, 1, score).translation_after == seen.translation
+    assert seen.edit("cross", 0, 1, 2, 1, score).answer_after == seen.translation
 
 
 def test_a_forced_beginning_is_gone_on_with(toy: Translator) -> None:
@@ -166,7 +166,7 @@ def test_a_forced_beginning_is_gone_on_with(toy: Translator) -> None:
     first = seen.predictions(3)[0].alternatives[1]
     change = seen.force([first.token])
     assert change.after.target_out.ids[0] == first.token
-    assert change.translation_after == change.after.target_text
+    assert change.answer_after == change.after.target_text
     node = change.after.beam.best_path[0]
     assert node.token_log_probability == pytest.approx(first.log_probability, abs=1e-5)
     assert change.after.log_probability == pytest.approx(
@@ -177,7 +177,7 @@ def test_a_forced_beginning_is_gone_on_with(toy: Translator) -> None:
 def test_forcing_what_the_model_says_anyway_changes_nothing(toy: Translator) -> None:
     seen = inspect(toy, SOURCE)
     change = seen.force(seen.translation)
-    assert change.translation_after.startswith(seen.translation)
+    assert change.answer_after.startswith(seen.translation)
     ids = seen.target_out.ids
     whole = seen.force(ids)  # its end too
     assert whole.after.target_out.ids == ids
@@ -221,7 +221,7 @@ def test_forcing_what_the_model_says_anyway_changes_nothing(toy: Translator) -> 
     ],
 )
 def test_what_cannot_be_done_is_said(
-    seen: Inspection, act: Callable[[Inspection], Change], message: str
+    seen: Inspection, act: Callable[[Inspection], Change[Inspection]], message: str
 ) -> None:
     with pytest.raises(InspectionError) as raised:
         act(seen)
@@ -256,4 +256,4 @@ def test_a_part_taken_away_twice_is_gone_once(seen: Inspection) -> None:
 
 
 def test_the_end_can_be_forced(toy: Translator) -> None:
-    assert inspect(toy, SOURCE).force([END]).translation_after == ""
+    assert inspect(toy, SOURCE).force([END]).answer_after == ""

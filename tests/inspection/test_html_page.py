@@ -111,13 +111,14 @@ def test_the_numbers_on_the_page_are_the_inspections(
     expected = seen.target_log_probabilities.exp().tolist()
     assert probabilities == pytest.approx(expected, rel=1e-5)
     assert len(shown["beam"]["nodes"]) == len(seen.beam.nodes)
-    assert shown["given"]  # the target is not what the model would have said
+    # The target is not what the model would have said.
+    assert shown["texts"][1] == ["es (given)", seen.target_text]
 
 
 def test_what_a_sentence_says_is_only_ever_text(toy: Translator) -> None:
     page = html_page(inspect(toy, EVIL, EVIL), EVIL)
     plain = html_page(inspect(toy, "x", "y"), "z")
-    assert data_of(page)["source_text"] == EVIL
+    assert data_of(page)["texts"][0][1] == EVIL
     tags = [tag for tag, _ in Parsed(page).elements]
     assert tags == [tag for tag, _ in Parsed(plain).elements]
 
@@ -198,6 +199,33 @@ def test_a_person_finds_their_way_in_a_real_browser(
     page.close()
     assert complaints == []
     assert asked_for == [path.as_uri()]
+
+
+@pytest.mark.parametrize("kind", ["language_model", "masked_language_model"])
+def test_a_language_models_page_works_in_a_real_browser(
+    browser: Any, kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    seen = inspect(request.getfixturevalue(kind), "Where is the [MASK] ?")
+    path = tmp_path / "page.html"
+    path.write_text(html_page(seen, "toy"), "utf-8")
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(path.as_uri())
+    assert page.locator("#target-text").inner_text() == seen.answer
+    assert page.locator("#beam").is_hidden()
+    page.get_by_role("button", name="pieces").click()
+    page.locator("#tokens button").nth(2).click()
+    page.locator("#heads button").nth(1).click()
+    assert page.locator("#where").inner_text() == "Text → itself · layer 1, head 2"
+    looked = page.locator("#looks span").nth(1).get_attribute("title")
+    weight = 100 * float(seen.attention(seen.first_kind)[0, 1, 2, 1])
+    assert float(looked.removesuffix(" %")) == pytest.approx(weight, abs=0.51)
+    first = seen.target_in.pieces[0].replace("▁", "·")
+    assert f"gives {first} " in page.locator("#matrix-caption").inner_text()
+    page.close()
+    assert complaints == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -20,7 +20,7 @@ def test_a_place_that_is_not_there_is_said(seen: Inspection) -> None:
     with pytest.raises(InspectionError) as raised:
         leak_test(seen, 0)
     assert str(raised.value) == (
-        f"there is no target token 0 to exchange: choose 1 to {len(seen.target_in) - 1}"
+        f"there is no token 0 to exchange: choose 1 to {len(seen.target_in) - 1}"
     )
 
 

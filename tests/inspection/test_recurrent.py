@@ -22,12 +22,14 @@ SENTENCE = "Where is the station?"
 
 @pytest.fixture(scope="module")
 def looking(recurrent_folders: dict[str, Path]) -> Inspection:
-    return inspect(recurrent_folders["lstm-attention"], SENTENCE, "¿Dónde está?")
+    return inspect(
+        Translator.load(recurrent_folders["lstm-attention"]), SENTENCE, "¿Dónde está?"
+    )
 
 
 @pytest.fixture(scope="module")
 def blind(recurrent_folders: dict[str, Path]) -> Inspection:
-    return inspect(recurrent_folders["gru"], SENTENCE, "¿Dónde está?")
+    return inspect(Translator.load(recurrent_folders["gru"]), SENTENCE, "¿Dónde está?")
 
 
 @pytest.fixture(params=["lstm-attention", "gru"])

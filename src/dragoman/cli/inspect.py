@@ -16,16 +16,18 @@ from dragoman.errors import InspectionError
 
 if TYPE_CHECKING:
     from dragoman.inspection.head_profile import HeadProfile
-    from dragoman.inspection.inspection import Inspection
+    from dragoman.inspection.observation import Observation
     from dragoman.translator import Translator
 
 DESCRIPTION = """\
-Look inside a translator while it translates one sentence.
+Look inside a translator while it translates one sentence, or inside a language model
+while it reads one text.
 
 Without a file to write, prints each token with its probability, what it attends to and
 what else could have come. --html writes one page that needs no network: every head of
-every layer, the whole beam search as a tree, the logit lens. It begins with the head
-that aligns best on the validation text that the model folder keeps."""
+every layer, the whole beam search as a tree, the logit lens. Of a translator it begins
+with the head that aligns best on the validation text that the model folder keeps. A
+masked language model fills each [MASK] of the text."""
 
 EXAMPLES = """\
 examples:
@@ -34,6 +36,7 @@ examples:
   dragoman inspect MODEL "Let's go!" --target "¡Vamos!" --png lets-go.png
   dragoman inspect MODEL "Let's go!" --svg head.svg --kind encoder --layer 2 --head 1
   dragoman inspect MODEL "Let's go!" --json - --npz lets-go.npz
+  dragoman inspect LM "It was a dark and stormy night" --html night.html
 """
 
 PROFILED = 60  # validation pairs on which heads are measured
@@ -44,7 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Declare the command and its options."""
     parser = add_command(subparsers, "inspect", DESCRIPTION, EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="model folder")
-    parser.add_argument("sentence", metavar="SENTENCE")
+    parser.add_argument("sentence", metavar="SENTENCE", help="or a text")
     parser.add_argument(
         "--target", metavar="TEXT", help="look at this translation, not the model's own"
     )
@@ -67,8 +70,7 @@ def add_parser(subparsers: Subparsers) -> None:
     picture.add_argument(
         "--kind",
         choices=("cross", "encoder", "decoder"),
-        default="cross",
-        help="default: cross, from translation to source",
+        help="default: cross, from translation to source; of a language model, its own",
     )
     picture.add_argument(
         "--layer", type=positive_int, metavar="N", help="from 1; default: the sharpest"
@@ -86,19 +88,18 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(options: argparse.Namespace) -> int:
     """Inspect the sentence, and write or print what was asked for."""
     from dragoman.cli.threads import set_threads
-    from dragoman.inspection.inspect import inspect
-    from dragoman.translator import Translator
+    from dragoman.inspection.inspect import as_reader, inspect
 
     set_threads(options.threads)
-    translator = Translator.load(options.model, options.device)
-    seen = inspect(translator, options.sentence, options.target, beam_size=options.beam)
+    reader = as_reader(options.model, options.device)
+    seen = inspect(reader, options.sentence, options.target, beam_size=options.beam)
     _draw(seen, options)
     if options.npz is not None:
         from dragoman.inspection.numbers import write_npz
 
         write_npz(seen, options.npz)
     if options.html is not None:
-        profile = profile_heads(translator, options.model)
+        profile = _profile(seen, options.model)
         page = seen.to_html(str(options.model), profile)
         options.html.write_text(page, "utf-8")
     if options.json is not None:
@@ -114,14 +115,15 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _draw(seen: "Inspection", options: argparse.Namespace) -> None:
-    layers, heads = seen.attention(options.kind).shape[:2]
-    layer = _from_zero("layer", options.layer, layers, f"of {options.kind} attention")
+def _draw(seen: "Observation", options: argparse.Namespace) -> None:
+    kind = options.kind or seen.first_kind
+    layers, heads = seen.attention(kind).shape[:2]
+    layer = _from_zero("layer", options.layer, layers, f"of {kind} attention")
     head = _from_zero("head", options.head, heads, "in each layer")
     words = not options.pieces
     for path in (options.png, options.svg):
         if path is not None:
-            seen.draw(path, options.kind, layer=layer, head=head, words=words)
+            seen.draw(path, kind, layer=layer, head=head, words=words)
 
 
 def _from_zero(what: str, number: int | None, count: int, where: str) -> int | None:
@@ -133,6 +135,14 @@ def _from_zero(what: str, number: int | None, count: int, where: str) -> int | N
             f"there is no {what} {number}: this model has {count} {where}"
         )
     return number - 1
+
+
+def _profile(seen: "Observation", folder: Path) -> "HeadProfile | None":
+    from dragoman.inspection.inspection import Inspection
+
+    if not isinstance(seen, Inspection):
+        return None  # without a source there is nothing to align
+    return profile_heads(seen.translator, folder)
 
 
 def profile_heads(translator: "Translator", folder: Path) -> "HeadProfile | None":
@@ -161,7 +171,7 @@ def profile_heads(translator: "Translator", folder: Path) -> "HeadProfile | None
         )
 
 
-def _write_json(seen: "Inspection", path: str) -> None:
+def _write_json(seen: "Observation", path: str) -> None:
     from dragoman.inspection.numbers import to_dict
 
     text = json.dumps(to_dict(seen), ensure_ascii=False)

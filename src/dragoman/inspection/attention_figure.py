@@ -18,7 +18,7 @@ _WIDEST = 22.0
 _LONGEST_NAME = 20
 
 _NAMES: dict[Kind, str] = {
-    "encoder": "source words attend to source words",
+    "encoder": "words attend to words",
     "decoder": "each predicted word attends to what was read",
     "cross": "each predicted word attends to the source",
 }

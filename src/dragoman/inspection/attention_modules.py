@@ -4,20 +4,19 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.inspection.attention import Kind, Projections
+from dragoman.inspection.stacks import layers_of, stacks
 from dragoman.model.attention import MultiHeadAttention
-from dragoman.model.transformer import Transformer
+from dragoman.model.layers import DecoderLayer
 
 
 def attention_modules(model: nn.Module) -> dict[tuple[Kind, int], MultiHeadAttention]:
     """Give every multi-head attention by kind and layer; none where there are none."""
-    if not isinstance(model, Transformer):
-        return {}
     found: dict[tuple[Kind, int], MultiHeadAttention] = {}
-    for number, layer in enumerate(model.encoder.layers):
-        found["encoder", number] = _attention(layer, "self_attention")
-    for number, layer in enumerate(model.decoder.layers):
-        found["decoder", number] = _attention(layer, "self_attention")
-        found["cross", number] = _attention(layer, "cross_attention")
+    for name, (_, stack) in stacks(model).items():
+        for number, layer in enumerate(layers_of(stack)):
+            found[name, number] = _attention(layer, "self_attention")
+            if isinstance(layer, DecoderLayer):
+                found["cross", number] = _attention(layer, "cross_attention")
     return found
 
 

@@ -1,4 +1,4 @@
-"""One run of a model with known source and target, with all that happened inside.
+"""One run of a model on known tokens, with all that happened inside.
 
 The model knows nothing of this: hooks see what goes in and out of its parts, and what
 it computes stays as it was.
@@ -26,6 +26,7 @@ from dragoman.inspection.source_look import (
     SourceLook,
     watched_look,
 )
+from dragoman.inspection.stacks import last_norm_of, layers_of, stacks
 from dragoman.inspection.stream import Norm, Stack, Sublayer, SublayerName
 from dragoman.model.attention import (
     MultiHeadAttention,
@@ -33,22 +34,23 @@ from dragoman.model.attention import (
     combined_mask,
 )
 from dragoman.model.embeddings import Embed
-from dragoman.model.layers import FeedForward, Residual
+from dragoman.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from dragoman.model.masks import may_attend, price_of
+from dragoman.model.network import TranslationNetwork
 from dragoman.model.norms import EPSILON, BatchNorm, norm_kind
 from dragoman.model.recurrent import RecurrentModel
-from dragoman.model.transformer import Encoder, Transformer
+from dragoman.model.transformer import Encoder
 
 _SHOWN = (
     *(Embed, Encoder, FeedForward, MultiHeadAttention),
     *(ScaledDotProductAttention, nn.LayerNorm, nn.RMSNorm, BatchNorm, nn.Identity),
 )
-_SUBLAYERS: dict[Stack, tuple[tuple[SublayerName, str, str], ...]] = {
-    "encoder": (
+_SUBLAYERS: dict[type[nn.Module], tuple[tuple[SublayerName, str, str], ...]] = {
+    EncoderLayer: (
         ("self-attention", "self_attention", "around_attention"),
         ("feed-forward", "feed_forward", "around_feed_forward"),
     ),
-    "decoder": (
+    DecoderLayer: (
         ("self-attention", "self_attention", "around_self_attention"),
         ("cross-attention", "cross_attention", "around_cross_attention"),
         ("feed-forward", "feed_forward", "around_feed_forward"),
@@ -60,10 +62,11 @@ _SUBLAYERS: dict[Stack, tuple[tuple[SublayerName, str, str], ...]] = {
 class Capture:
     """What was seen in one run; tensors are float32 on the CPU."""
 
-    logits: Tensor  # (target_length, vocabulary)
+    logits: Tensor  # (length, vocabulary), one row for each prediction
     attentions: dict[tuple[Kind, int], Attention] = field(repr=False)
     sublayers: tuple[Sublayer, ...] = field(repr=False)
-    embedded_source: Tensor | None = field(repr=False)  # (source_length, d_model)
+    # What went into each side (length, d_model); None where a model has no such side.
+    embedded_source: Tensor | None = field(repr=False)
     embedded_target: Tensor | None = field(repr=False)
     memory: Tensor | None = field(repr=False)  # the encoder's output
     look: SourceLook | None = field(default=None, repr=False)  # of a recurrent model
@@ -90,7 +93,8 @@ def capture(
 ) -> Capture:
     """Run a model on one pair of token sequences and keep everything.
 
-    `source` ends with END and `target_in` begins with BEGIN.
+    `source` ends with END and `target_in` begins with BEGIN; a model that has but one
+    side does not look at the other.
     """
     device = next(model.parameters()).device
     tokens = torch.tensor([source], device=device)
@@ -105,13 +109,7 @@ def capture(
         logits = _kept(model(tokens, targets))
     if isinstance(model, RecurrentModel):
         return _recurrent(model, logits, seen, log)
-    if not isinstance(model, Transformer):
-        return Capture(logits, {}, (), None, None, None)
-    sublayers = (
-        *_sublayers(model, "encoder", seen),
-        *_sublayers(model, "decoder", seen),
-    )
-    memory = seen[model.encoder].output
+    sublayers = tuple(_sublayers(model, seen))
     attentions = {
         (kind, layer): _attention(kind, layer, model, seen, sublayers, interventions)
         for kind, layer in attention_modules(model)
@@ -120,9 +118,9 @@ def capture(
         logits=logits,
         attentions=attentions,
         sublayers=sublayers,
-        embedded_source=seen[model.embed_source].output,
-        embedded_target=seen[model.embed_target].output,
-        memory=memory,
+        embedded_source=_embedded(model, "encoder", seen),
+        embedded_target=_embedded(model, "decoder", seen),
+        memory=_memory(model, seen),
     )
 
 
@@ -186,14 +184,28 @@ def _kept(tensor: Tensor) -> Tensor:
     return first.cpu()
 
 
-def _sublayers(
-    model: Transformer, stack: Stack, seen: dict[nn.Module, _Seen]
+def _embedded(
+    model: nn.Module, stack: Stack, seen: dict[nn.Module, _Seen]
+) -> Tensor | None:
+    found = stacks(model)
+    return seen[found[stack][0]].output if stack in found else None
+
+
+def _memory(model: nn.Module, seen: dict[nn.Module, _Seen]) -> Tensor | None:
+    found = stacks(model)
+    return seen[found["encoder"][1]].output if "encoder" in found else None
+
+
+def _sublayers(model: nn.Module, seen: dict[nn.Module, _Seen]) -> Iterator[Sublayer]:
+    for name, (embed, stack) in stacks(model).items():
+        yield from _stack_sublayers(name, stack, seen[embed].output, seen)
+
+
+def _stack_sublayers(
+    name: Stack, stack: nn.Module, stream: Tensor, seen: dict[nn.Module, _Seen]
 ) -> Iterator[Sublayer]:
-    embed = model.embed_source if stack == "encoder" else model.embed_target
-    stream = seen[embed].output
-    layers = (model.encoder if stack == "encoder" else model.decoder).layers
-    for number, layer in enumerate(layers):
-        for name, module, around in _SUBLAYERS[stack]:
+    for number, layer in enumerate(layers_of(stack)):
+        for sublayer, module, around in _SUBLAYERS[type(layer)]:
             residual = layer.get_submodule(around)
             assert isinstance(residual, Residual)
             norm = _norm(residual.norm, seen)
@@ -202,7 +214,7 @@ def _sublayers(
                 read, after = norm.output, stream + written
             else:
                 read, after = stream, norm.output
-            yield Sublayer(stack, number, name, stream, read, written, after, norm)
+            yield Sublayer(name, number, sublayer, stream, read, written, after, norm)
             stream = after
 
 
@@ -223,7 +235,7 @@ def _norm(module: nn.Module, seen: dict[nn.Module, _Seen]) -> Norm:
 def _attention(
     kind: Kind,
     layer: int,
-    model: Transformer,
+    model: nn.Module,
     seen: dict[nn.Module, _Seen],
     sublayers: Sequence[Sublayer],
     interventions: Sequence[Intervention],
@@ -242,12 +254,16 @@ def _attention(
     bias, allowed = price_of(allowed), may_attend(allowed)
     if bias is not None:
         allowed = allowed[0]  # alike for all heads
-    memory = seen[model.encoder].output
+    attended = sublayer.read
+    if kind == "cross":
+        memory = _memory(model, seen)
+        assert memory is not None
+        attended = memory
     return Attention(
         kind=kind,
         layer=layer,
         read=sublayer.read,
-        attended=memory if kind == "cross" else sublayer.read,
+        attended=attended,
         queries=queries,
         keys=keys,
         values=values,
@@ -260,10 +276,10 @@ def _attention(
     )
 
 
-def project(model: nn.Module, stream: Tensor) -> Tensor:
-    """Give the logits that a decoder stream (…, d_model) means if it ends here."""
-    assert isinstance(model, Transformer)
-    norm = model.decoder.norm
+def project(model: TranslationNetwork, stream: Tensor) -> Tensor:
+    """Give the logits that a stream (…, d_model) means if the model ends here."""
+    *_, (_, stack) = stacks(model).values()
+    norm = last_norm_of(stack)
     with torch.no_grad(), evaluating(model):
         on_device = stream.to(model.output_weight)
         return F.linear(norm(on_device), model.output_weight).to("cpu", torch.float32)

@@ -3,24 +3,26 @@
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from dragoman.inspection.inspection import Inspection
+    from dragoman.inspection.observation import Observation
+
+Seen = TypeVar("Seen", bound="Observation")
 
 
 @dataclass(frozen=True)
 class DiffPart:
-    """Words that two translations share, or that only one of them has."""
+    """Words that two texts share, or that only one of them has."""
 
     fate: Literal["same", "removed", "added"]
     text: str
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Generic[Seen]):
     """The same sentence before and after an action.
 
     `after` holds the same target computed the new way, or, where a beginning was
@@ -28,8 +30,8 @@ class Change:
     """
 
     what: str
-    before: "Inspection"
-    after: "Inspection"
+    before: Seen
+    after: Seen
 
     @cached_property
     def delta(self) -> Tensor:
@@ -49,27 +51,27 @@ class Change:
         return self.after.log_probability - self.before.log_probability
 
     @cached_property
-    def translation_before(self) -> str:
-        """What the model translated before."""
-        return self.before.translation
+    def answer_before(self) -> str:
+        """What the model itself answered before: a translation, or a text gone on."""
+        return self.before.answer
 
     @cached_property
-    def translation_after(self) -> str:
-        """What it translates now."""
-        return self.after.translation
+    def answer_after(self) -> str:
+        """What it answers now."""
+        return self.after.answer
 
     @cached_property
     def diff(self) -> tuple[DiffPart, ...]:
-        """The two translations, word by word."""
-        return word_diff(self.translation_before, self.translation_after)
+        """The two answers, word by word."""
+        return word_diff(self.answer_before, self.answer_after)
 
     def __str__(self) -> str:
         lines = [f"{self.what}: {self.total:+.3f} log-probability"]
-        if self.translation_after == self.translation_before:
-            lines.append(f"the translation stays: {self.translation_after}")
+        if self.answer_after == self.answer_before:
+            lines.append(f"the answer stays: {self.answer_after}")
         else:
-            lines.append(f"before: {self.translation_before}")
-            lines.append(f"after:  {self.translation_after}")
+            lines.append(f"before: {self.answer_before}")
+            lines.append(f"after:  {self.answer_after}")
         return "\n".join(lines)
 
 

@@ -11,25 +11,25 @@ import json
 from importlib.resources import files
 
 from dragoman.inspection.head_profile import HeadProfile
-from dragoman.inspection.inspection import Inspection
+from dragoman.inspection.observation import Observation
 from dragoman.inspection.page_data import page_data
 
 SCRIPTS = ("state.js", "translation.js", "attention.js", "beam.js", "layers.js")
 
 
 def html_page(
-    inspection: Inspection, name: str = "", profile: HeadProfile | None = None
+    seen: Observation, name: str = "", profile: HeadProfile | None = None
 ) -> str:
     """Give the whole page; `name` says of which model it is."""
     style = _asset("page.css")
     script = "\n".join(_asset(part) for part in SCRIPTS)
     filled = {
-        "title": html.escape(f"{inspection.source_text} · Dragoman"),
+        "title": html.escape(f"{seen.title} · Dragoman"),
         "style": style,
         "style_hash": _hash(style),
         "script": script,
         "script_hash": _hash(script),
-        "data": _json(page_data(inspection, name, profile)),
+        "data": _json(page_data(seen, name, profile)),
     }
     # In one pass: what fills one place is never searched for another.
     parts = _asset("page.html").split("{{")
@@ -40,13 +40,13 @@ def html_page(
     return "".join(page)
 
 
-def notebook_frame(inspection: Inspection) -> str:
+def notebook_frame(seen: Observation) -> str:
     """Give the page in a frame of its own, for a notebook to show."""
-    page = html.escape(html_page(inspection), quote=True)
+    page = html.escape(html_page(seen), quote=True)
     return (
         f'<iframe srcdoc="{page}" sandbox="allow-scripts" width="100%" height="900" '
         'style="border: 1px solid #ddd; border-radius: 8px" '
-        'title="Inspection of a translation"></iframe>'
+        'title="Inspection"></iframe>'
     )
 
 

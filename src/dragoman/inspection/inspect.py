@@ -1,27 +1,69 @@
 """The way in: name a model and a sentence, and get everything there is to see."""
 
 from pathlib import Path
+from typing import overload
 
 from dragoman.errors import InspectionError
 from dragoman.inspection.inspection import Inspection, look
+from dragoman.inspection.text_inspection import TextInspection, look_at_text
 from dragoman.inspection.translating import search
+from dragoman.language_models.language_model import LanguageModel
+from dragoman.language_models.masked_language_model import MaskedLanguageModel
+from dragoman.model_files import ModelDescription
 from dragoman.model_folder import SavedModel
 from dragoman.text.normalization import normalize
 from dragoman.translator import Translator
 
+AnyReader = Translator | LanguageModel | MaskedLanguageModel
 
+
+@overload
 def inspect(
-    model: str | Path | Translator | SavedModel,
+    model: Translator,
     source: str,
     target: str | None = None,
     *,
     beam_size: int | None = None,
-) -> Inspection:
-    """Translate a sentence (or take the target as given) and look at how it is done.
+) -> Inspection: ...
+@overload
+def inspect(
+    model: LanguageModel | MaskedLanguageModel, source: str
+) -> TextInspection: ...
+@overload
+def inspect(
+    model: str | Path | SavedModel | AnyReader,
+    source: str,
+    target: str | None = None,
+    *,
+    beam_size: int | None = None,
+) -> Inspection | TextInspection: ...
+def inspect(
+    model: str | Path | SavedModel | AnyReader,
+    source: str,
+    target: str | None = None,
+    *,
+    beam_size: int | None = None,
+) -> Inspection | TextInspection:
+    """Look at how a model deals with a sentence.
 
-    The model is a folder, or what `dragoman.load` made of one.
+    A translator translates it (or takes the target as given); a language model reads
+    it. The model is a folder, or what `dragoman.load`, `LanguageModel.load` or
+    `MaskedLanguageModel.load` made of one.
     """
-    translator = as_translator(model)
+    reader = as_reader(model)
+    if isinstance(reader, Translator):
+        return _translated(reader, source, target, beam_size)
+    if target is not None or beam_size is not None:
+        raise InspectionError(
+            "a language model reads one text and searches for no translation: leave "
+            "out the target and the beam"
+        )
+    return look_at_text(reader, source)
+
+
+def _translated(
+    translator: Translator, source: str, target: str | None, beam_size: int | None
+) -> Inspection:
     form = translator.config.data.normalization
     source_ids = translator.tokenizers.source.encode(normalize(source, form))
     _check_length(translator, source_ids)
@@ -36,13 +78,28 @@ def inspect(
     return found
 
 
-def as_translator(model: str | Path | Translator | SavedModel) -> Translator:
-    """Give the translator itself, or load it from its folder."""
-    if isinstance(model, Translator):
+def as_reader(
+    model: str | Path | SavedModel | AnyReader, device: str = "auto"
+) -> AnyReader:
+    """Give what translates or reads with a model, loaded from its folder if need be."""
+    if isinstance(model, AnyReader):
         return model
     if isinstance(model, SavedModel):
-        return Translator(model)
-    return Translator.load(model)
+        return _kind_of(model.config.model.kind)(model, device)
+    kind = ModelDescription.read(Path(model)).config.model.kind
+    return _kind_of(kind).load(model, device)
+
+
+def _kind_of(
+    kind: str,
+) -> type[Translator] | type[LanguageModel] | type[MaskedLanguageModel]:
+    match kind:
+        case "language_model":
+            return LanguageModel
+        case "masked_language_model":
+            return MaskedLanguageModel
+        case _:
+            return Translator
 
 
 def _check_length(translator: Translator, source_ids: list[int]) -> None:

@@ -1,11 +1,12 @@
 """What a person may ask of a model: a place that exists, a number that can be."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import nn
 
 from dragoman.errors import InspectionError
+from dragoman.inspection.attention import Kind
 from dragoman.inspection.interventions import (
     PARTS,
     Ablation,
@@ -16,19 +17,30 @@ from dragoman.inspection.interventions import (
     check_head,
     refuse_recurrent,
 )
+from dragoman.model.encoder_only import EncoderOnly
 from dragoman.special_tokens import BEGIN, PAD
 
 
 def check_intervention(
-    model: nn.Module, intervention: Intervention, source_length: int, target_length: int
+    model: nn.Module,
+    intervention: Intervention,
+    shape: Callable[[Kind], tuple[int, int]],
 ) -> None:
-    """Refuse what cannot be done to this model and this sentence."""
+    """Refuse what cannot be done to this model and this sentence.
+
+    `shape` says how many queries and keys attention of a kind has there.
+    """
     refuse_recurrent(model)
     match intervention:
         case Without(part):
             if part not in PARTS:
                 raise InspectionError(
                     f"{part!r} cannot be taken away: choose scaling, mask or positions"
+                )
+            if part == "mask" and isinstance(model, EncoderOnly):
+                raise InspectionError(
+                    "a masked language model hides no place from another: there is no "
+                    "mask to take away; choose scaling or positions"
                 )
         case Ablation(kind, layer, head):
             check_head(model, kind, layer, head)
@@ -41,9 +53,7 @@ def check_intervention(
                 )
         case Edit(kind, layer, head, query, key, value):
             check_head(model, kind, layer, head)
-            rows = source_length if kind == "encoder" else target_length
-            columns = target_length if kind == "decoder" else source_length
-            _check_score(query, key, value, rows, columns)
+            _check_score(query, key, value, *shape(kind))
 
 
 def _check_score(query: int, key: int, value: float, rows: int, columns: int) -> None:

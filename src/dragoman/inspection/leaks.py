@@ -8,8 +8,8 @@ from torch import Tensor
 
 from dragoman.data.batching import make_batch
 from dragoman.errors import InspectionError
-from dragoman.inspection.capture import capture
 from dragoman.inspection.inspection import Inspection
+from dragoman.inspection.observation import Observation
 from dragoman.inspection.predictions import readable_piece
 from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.special_tokens import UNKNOWN
@@ -71,24 +71,22 @@ class LeakTest:
         return float(self.differences[: self.place].max()) if self.place else 0.0
 
 
-def leak_test(inspection: Inspection, place: int, token: int | None = None) -> LeakTest:
+def leak_test(seen: Observation, place: int, token: int | None = None) -> LeakTest:
     """Exchange the token that the decoder reads at a place, and compare all logits.
 
     Without a token given, the unknown one is put there.
     """
-    ids = list(inspection.target_in.ids)
+    ids = list(seen.target_in.ids)
     if not 1 <= place < len(ids):
         raise InspectionError(
-            f"there is no target token {place} to exchange: choose 1 to {len(ids) - 1}"
+            f"there is no token {place} to exchange: choose 1 to {len(ids) - 1}"
         )
     before = ids[place]
     ids[place] = UNKNOWN if token is None else token
-    model = inspection.translator.saved.model
-    changed = capture(model, inspection.source.ids, ids, inspection.interventions)
-    target = inspection.translator.tokenizers.target
+    changed = seen.run(ids, seen.interventions)
     return LeakTest(
         place=place,
-        before=readable_piece(target, before),
-        after=readable_piece(target, ids[place]),
-        differences=(changed.logits - inspection.logits).abs().amax(dim=1),
+        before=readable_piece(seen.tokenizer, before),
+        after=readable_piece(seen.tokenizer, ids[place]),
+        differences=(changed.logits - seen.logits).abs().amax(dim=1),
     )

@@ -1,12 +1,13 @@
-"""What the decoder would say if it ended after each sublayer."""
+"""What a model would say if it ended after each sublayer."""
 
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from dragoman.inspection.capture import project
-from dragoman.inspection.inspection import Inspection
+from dragoman.inspection.observation import Observation
 from dragoman.inspection.predictions import readable_piece
+from dragoman.inspection.stacks import stacks
 from dragoman.inspection.stream import SublayerName
 
 
@@ -30,26 +31,30 @@ class LensRow:
     guesses: tuple[Guess, ...]
 
 
-def logit_lens(inspection: Inspection) -> tuple[LensRow, ...]:
-    """Read the residual stream after each decoder sublayer as if it were the last."""
+def logit_lens(seen: Observation) -> tuple[LensRow, ...]:
+    """Read the residual stream after each sublayer as if it were the last.
+
+    It is that of the stack which predicts: the decoder's, where there is one.
+    """
+    predicting = list(stacks(seen.model))[-1:]
     return tuple(
-        LensRow(sublayer.layer, sublayer.name, _guesses(inspection, sublayer.after))
-        for sublayer in inspection.sublayers("decoder")
+        LensRow(sublayer.layer, sublayer.name, _guesses(seen, sublayer.after))
+        for stack in predicting
+        for sublayer in seen.sublayers(stack)
     )
 
 
-def _guesses(inspection: Inspection, stream: Tensor) -> tuple[Guess, ...]:
-    translator = inspection.translator
-    log_probabilities = project(translator.saved.model, stream).log_softmax(dim=-1)
+def _guesses(seen: Observation, stream: Tensor) -> tuple[Guess, ...]:
+    log_probabilities = project(seen.model, stream).log_softmax(dim=-1)
     best = log_probabilities.max(dim=1)
     guesses = []
-    for place, token in enumerate(inspection.target_out.ids):
+    for place, token in enumerate(seen.target_out.ids):
         row = log_probabilities[place]
         likeliest = int(best.indices[place])
         guesses.append(
             Guess(
                 token=likeliest,
-                piece=readable_piece(translator.tokenizers.target, likeliest),
+                piece=readable_piece(seen.tokenizer, likeliest),
                 probability=float(best.values[place].exp()),
                 final_probability=float(row[token].exp()),
                 final_rank=int((row > row[token]).sum()) + 1,

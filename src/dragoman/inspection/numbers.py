@@ -9,20 +9,16 @@ from numpy.typing import NDArray
 from dragoman.inspection.attention import KINDS
 from dragoman.inspection.inspection import Inspection
 from dragoman.inspection.interventions import describe
+from dragoman.inspection.observation import Observation
 from dragoman.inspection.tokens import MERGE_RULE, Tokens
 
 
-def to_dict(inspection: Inspection) -> dict[str, Any]:
-    """Give tokens, predictions, search, warnings and attention weights."""
+def to_dict(seen: Observation) -> dict[str, Any]:
+    """Give tokens, predictions, attention weights and, of a translation, its search."""
     values: dict[str, Any] = {
-        "source": _tokens(inspection.source_text, inspection.source),
-        "target": _tokens(inspection.target_text, inspection.target_out),
-        "log_probability": inspection.log_probability,
-        "changes": [describe(change) for change in inspection.interventions],
-        "warnings": [
-            {"kind": c.kind, "words": c.words, "message": c.message}
-            for c in inspection.concerns
-        ],
+        **{name: _tokens(*side) for name, side in _sides(seen).items()},
+        "log_probability": seen.log_probability,
+        "changes": [describe(change) for change in seen.interventions],
         "predictions": [
             {
                 "reads": made.reads,
@@ -34,10 +30,26 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
                     for a in made.alternatives
                 ],
             }
-            for made in inspection.predictions()
+            for made in seen.predictions()
         ],
-        "attention": {kind: inspection.attention(kind).tolist() for kind in KINDS},
+        "attention": {
+            kind: seen.attention(kind).tolist()
+            for kind in KINDS
+            if isinstance(seen, Inspection) or seen.layers(kind)
+        },
         "merge_rule": MERGE_RULE,
+    }
+    if isinstance(seen, Inspection):
+        return values | _of_translation(seen)
+    return values | {"answer": seen.answer}
+
+
+def _of_translation(inspection: Inspection) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "warnings": [
+            {"kind": c.kind, "words": c.words, "message": c.message}
+            for c in inspection.concerns
+        ],
     }
     if len(inspection.source) > 1:
         beam = inspection.beam
@@ -50,6 +62,19 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
     return values
 
 
+def _sides(seen: Observation) -> dict[str, tuple[str, Tokens]]:
+    """Give the texts and tokens that there are, by what they are to the model."""
+    if isinstance(seen, Inspection):
+        return {
+            "source": (seen.source_text, seen.source),
+            "target": (seen.target_text, seen.target_out),
+        }
+    return {
+        "text": (seen.title, seen.target_in),
+        "predicted": (seen.tokenizer.decode(seen.target_out.ids), seen.target_out),
+    }
+
+
 def _tokens(text: str, tokens: Tokens) -> dict[str, Any]:
     return {
         "text": text,
@@ -59,22 +84,19 @@ def _tokens(text: str, tokens: Tokens) -> dict[str, Any]:
     }
 
 
-def to_arrays(inspection: Inspection) -> dict[str, NDArray[Any]]:
+def to_arrays(seen: Observation) -> dict[str, NDArray[Any]]:
     """Give every tensor by a name that says what it is; layers count from 0."""
-    capture = inspection.capture
-    arrays = {
-        "source.ids": np.asarray(inspection.source.ids),
-        "source.pieces": np.asarray(inspection.source.pieces),
-        "target.ids": np.asarray(inspection.target_out.ids),
-        "target.pieces": np.asarray(inspection.target_out.pieces),
-        "logits": inspection.logits.numpy(),
-    }
-    for (kind, layer), seen in capture.attentions.items():
+    capture = seen.capture
+    arrays = {"logits": seen.logits.numpy()}
+    for name, (_, tokens) in _sides(seen).items():
+        arrays[f"{name}.ids"] = np.asarray(tokens.ids)
+        arrays[f"{name}.pieces"] = np.asarray(tokens.pieces)
+    for (kind, layer), attention in capture.attentions.items():
         for name in (
             *("queries", "keys", "values", "mask"),
             *("scores", "scaled", "masked", "weights", "outputs", "head_writes"),
         ):
-            arrays[f"{kind}.{layer}.{name}"] = getattr(seen, name).numpy()
+            arrays[f"{kind}.{layer}.{name}"] = getattr(attention, name).numpy()
     if capture.look is not None:
         for name in ("states", "words", "weights", "contexts"):
             arrays[f"cross.0.{name}"] = getattr(capture.look, name).numpy()
@@ -87,7 +109,7 @@ def to_arrays(inspection: Inspection) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def write_npz(inspection: Inspection, path: Path) -> None:
+def write_npz(seen: Observation, path: Path) -> None:
     """Write every tensor into one file that `numpy.load` reads."""
     with path.open("wb") as file:
-        np.savez_compressed(file, **to_arrays(inspection))  # type: ignore[arg-type]
+        np.savez_compressed(file, **to_arrays(seen))  # type: ignore[arg-type]

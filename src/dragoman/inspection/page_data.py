@@ -5,14 +5,16 @@ from typing import Any
 
 from torch import Tensor
 
-from dragoman.inspection.attention import KINDS, Kind
+from dragoman.inspection.attention import KINDS
 from dragoman.inspection.attention_figure import sharpest_layer
 from dragoman.inspection.beam_tree import FINISHED, BeamTree
 from dragoman.inspection.head_profile import HeadProfile
 from dragoman.inspection.inspection import Inspection
 from dragoman.inspection.interventions import describe
 from dragoman.inspection.logit_lens import logit_lens
+from dragoman.inspection.observation import Observation
 from dragoman.inspection.stream import STACKS
+from dragoman.inspection.text_inspection import ContinuedText
 from dragoman.inspection.tokens import MERGE_RULE, Tokens
 from dragoman.text.tokenizer import Tokenizer
 
@@ -20,42 +22,36 @@ ALTERNATIVES = 10
 
 
 def page_data(
-    inspection: Inspection, name: str, profile: HeadProfile | None = None
+    seen: Observation, name: str, profile: HeadProfile | None = None
 ) -> dict[str, Any]:
     """Gather everything; with a profile, the head that aligns best is shown first."""
-    languages = inspection.translator.saved.languages
-    beam = inspection.beam if len(inspection.source) > 1 else None
-    tokenizer = inspection.translator.tokenizers.target
+    own = _of_translation(seen) if isinstance(seen, Inspection) else _of_text(seen)
     return {
         "about": name,
-        "languages": languages,
-        "source_text": inspection.source_text,
-        "target_text": inspection.target_text,
-        "given": beam is not None
-        and beam.result.tokens != inspection.target_out.ids[:-1],
-        "facts": _facts(inspection, beam),
-        "concerns": [concern.message for concern in inspection.concerns],
-        "source": _tokens(inspection.source),
-        "target_in": _tokens(inspection.target_in),
-        "target_out": _tokens(inspection.target_out),
-        "predictions": _predictions(inspection),
+        "target_in": _tokens(seen.target_in),
+        "target_out": _tokens(seen.target_out),
+        "predictions": _predictions(seen),
         "attention": {
-            kind: _attention(inspection.attention(kind))
+            kind: _attention(seen.attention(kind))
             for kind in KINDS
-            if inspection.attention(kind).numel()
+            if seen.attention(kind).numel()
         },
-        "start": _start(inspection, profile),
+        "start": _start(seen, profile),
         "alignment": None if profile is None else profile.alignment.tolist(),
         "best": None if profile is None else vars(profile.best_aligning),
-        "beam": None if beam is None else _beam(beam, tokenizer),
-        "lens": _lens(inspection),
-        "stream": _streams(inspection),
+        "lens": _lens(seen),
+        "stream": _streams(seen),
         "merge_rule": MERGE_RULE,
-        "footer": _footer(inspection),
+        "footer": _footer(seen),
+        **own,
+        "facts": own["facts"] + [("changed", describe(c)) for c in seen.interventions],
     }
 
 
-def _facts(inspection: Inspection, beam: BeamTree | None) -> list[tuple[str, str]]:
+def _of_translation(inspection: Inspection) -> dict[str, Any]:
+    beam = inspection.beam if len(inspection.source) > 1 else None
+    languages = inspection.translator.saved.languages
+    given = beam is not None and beam.result.tokens != inspection.target_out.ids[:-1]
     facts = [
         ("log-probability", f"{inspection.log_probability:.3f}"),
         ("source tokens", str(len(inspection.source) - 1)),
@@ -63,8 +59,45 @@ def _facts(inspection: Inspection, beam: BeamTree | None) -> list[tuple[str, str
     ]
     if beam is not None:
         facts.append(("beam", f"{beam.beam_size} wide, {len(beam.nodes) - 1} weighed"))
-    facts += [("changed", describe(change)) for change in inspection.interventions]
-    return facts
+    return {
+        "texts": [
+            (languages[0], inspection.source_text),
+            (f"{languages[1]}{' (given)' * given}", inspection.target_text),
+        ],
+        "facts": facts,
+        "concerns": [concern.message for concern in inspection.concerns],
+        "source": _tokens(inspection.source),
+        "sides": {
+            "cross": ("target_out", "source"),
+            "encoder": ("source", "source"),
+            "decoder": ("target_out", "target_in"),
+        },
+        "kind_names": {
+            "cross": "Translation → source",
+            "encoder": "Source → source",
+            "decoder": "Translation → itself",
+        },
+        "where": "After",
+        "beam": None if beam is None else _beam(beam, inspection.tokenizer),
+    }
+
+
+def _of_text(seen: Observation) -> dict[str, Any]:
+    facts = [("tokens", str(len(seen.target_out) - 1))]
+    if isinstance(seen, ContinuedText):
+        facts.append(("log-probability", f"{seen.log_probability:.3f}"))
+        rows, where, answered = "target_out", "After", "goes on"
+    else:
+        rows, where, answered = "target_in", "At", "filled"
+    return {
+        "texts": [("text", seen.title), (answered, seen.answer)],
+        "facts": facts,
+        "concerns": [],
+        "sides": {seen.first_kind: (rows, "target_in")},
+        "kind_names": {seen.first_kind: "Text → itself"},
+        "where": where,
+        "beam": None,
+    }
 
 
 def _tokens(tokens: Tokens) -> dict[str, Any]:
@@ -74,7 +107,7 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
     }
 
 
-def _predictions(inspection: Inspection) -> list[dict[str, Any]]:
+def _predictions(seen: Observation) -> list[dict[str, Any]]:
     return [
         {
             "reads": made.reads,
@@ -82,7 +115,7 @@ def _predictions(inspection: Inspection) -> list[dict[str, Any]]:
             "probability": made.probability,
             "alternatives": [(a.piece, a.probability) for a in made.alternatives],
         }
-        for made in inspection.predictions(ALTERNATIVES)
+        for made in seen.predictions(ALTERNATIVES)
     ]
 
 
@@ -99,15 +132,15 @@ def _attention(weights: Tensor) -> dict[str, Any]:
     }
 
 
-def _start(inspection: Inspection, profile: HeadProfile | None) -> dict[str, Any]:
+def _start(seen: Observation, profile: HeadProfile | None) -> dict[str, Any]:
     """Choose what is shown first: the head that aligns best, or the sharpest layer."""
-    kind: Kind = "cross"
-    if not inspection.attention(kind).numel():
+    kind = seen.first_kind
+    if not seen.attention(kind).numel():
         return {"kind": None, "layer": 0, "head": None}
     if profile is not None:
         best = profile.best_aligning
         return {"kind": kind, "layer": best.layer, "head": best.head}
-    layer = sharpest_layer(inspection.attention(kind))
+    layer = sharpest_layer(seen.attention(kind))
     return {"kind": kind, "layer": layer, "head": None}
 
 
@@ -145,18 +178,18 @@ def _beam(beam: BeamTree, tokenizer: Tokenizer) -> dict[str, Any]:
     }
 
 
-def _lens(inspection: Inspection) -> list[dict[str, Any]]:
+def _lens(seen: Observation) -> list[dict[str, Any]]:
     return [
         {
             "layer": row.layer,
             "name": row.name,
             "guesses": [(g.piece, g.probability, g.final_rank) for g in row.guesses],
         }
-        for row in logit_lens(inspection)
+        for row in logit_lens(seen)
     ]
 
 
-def _streams(inspection: Inspection) -> list[dict[str, Any]]:
+def _streams(seen: Observation) -> list[dict[str, Any]]:
     return [
         {
             "stack": stack,
@@ -167,18 +200,18 @@ def _streams(inspection: Inspection) -> list[dict[str, Any]]:
                     "least": float(sublayer.lengths.min()),
                     "most": float(sublayer.lengths.max()),
                 }
-                for sublayer in inspection.sublayers(stack)
+                for sublayer in seen.sublayers(stack)
             ],
         }
         for stack in STACKS
-        if inspection.sublayers(stack)
+        if seen.sublayers(stack)
     ]
 
 
-def _footer(inspection: Inspection) -> str:
-    errors = [a.largest_error for kind in KINDS for a in inspection.layers(kind)]
-    if inspection.capture.look is not None:
-        errors.append(inspection.capture.look.largest_error)
+def _footer(seen: Observation) -> str:
+    errors = [a.largest_error for kind in KINDS for a in seen.layers(kind)]
+    if seen.capture.look is not None:
+        errors.append(seen.capture.look.largest_error)
     if not errors:
         return "Written by Dragoman."
     return (

@@ -1,8 +1,13 @@
 """An inspection as a few lines of text, for a terminal."""
 
+import math
+
 from dragoman.inspection.attention_figure import sharpest_layer
 from dragoman.inspection.beam_tree import FINISHED
 from dragoman.inspection.inspection import Inspection
+from dragoman.inspection.observation import Observation
+from dragoman.inspection.predictions import Prediction
+from dragoman.inspection.text_inspection import ContinuedText, FilledText
 from dragoman.inspection.tokens import BLANK_MARK
 
 NO_ATTENTION = (
@@ -13,12 +18,23 @@ _BAR = 10
 _WARNINGS = 5  # as many as are shown one by one
 
 
-def summary(inspection: Inspection) -> str:
-    """Say what was translated, how sure the model is, and where it looked."""
+def summary(seen: Observation) -> str:
+    """Say what the model made of a text, how sure it is, and where it looked."""
+    match seen:
+        case Inspection():
+            return _translation(seen)
+        case ContinuedText():
+            return _continued(seen)
+        case FilledText():
+            return _filled(seen)
+    raise AssertionError(f"{type(seen)} has no summary")
+
+
+def _translation(inspection: Inspection) -> str:
     source, target = inspection.translator.saved.languages
     parts = [
         f"{source}  {inspection.source_text}\n{target}  {inspection.target_text}",
-        _tokens(inspection),
+        f"{_tokens(inspection)}\nlog-probability {inspection.log_probability:.3f}",
     ]
     if len(inspection.source) > 1:
         parts.append(_search(inspection))
@@ -29,6 +45,22 @@ def summary(inspection: Inspection) -> str:
     return "\n\n".join(parts)
 
 
+def _continued(seen: ContinuedText) -> str:
+    total = (
+        f"log-probability {seen.log_probability:.3f} to the line's end, perplexity "
+        f"{math.exp(-seen.log_probability / len(seen.target_out)):.2f}"
+    )
+    parts = [f"text  {seen.text}", f"{_tokens(seen)}\n{total}"]
+    return "\n\n".join([*parts, f"goes on  {seen.answer}"])
+
+
+def _filled(seen: FilledText) -> str:
+    parts = [f"text    {seen.text}"]
+    if seen.gaps:
+        parts = [f"{parts[0]}\nfilled  {seen.answer}"]
+    return "\n\n".join([*parts, _tokens(seen)])
+
+
 def _warnings(inspection: Inspection) -> str:
     lines = [f"warning: {c.message}" for c in inspection.concerns[:_WARNINGS]]
     more = len(inspection.concerns) - len(lines)
@@ -37,12 +69,13 @@ def _warnings(inspection: Inspection) -> str:
     return "\n".join(lines)
 
 
-def _tokens(inspection: Inspection) -> str:
-    looked = _most_attended(inspection)
-    made = inspection.predictions(3)
-    width = max(len(_plain(prediction.predicts)) for prediction in made)
+def _tokens(seen: Observation) -> str:
+    looked = _most_attended(seen)
+    made = seen.predictions(3)
+    names = [_name(seen, prediction) for prediction in made]
+    width = max(map(len, names))
     lines = []
-    for prediction, seen in zip(made, looked, strict=True):
+    for name, prediction, look in zip(names, made, looked, strict=True):
         others = ", ".join(
             f"{_plain(other.piece)} {other.probability:.0%}"
             for other in prediction.alternatives
@@ -50,20 +83,27 @@ def _tokens(inspection: Inspection) -> str:
         )
         bar = ("█" * round(_BAR * prediction.probability)).ljust(_BAR, "·")
         lines.append(
-            f"{_plain(prediction.predicts):<{width}}  {prediction.probability:>4.0%} "
-            f"{bar}  {seen}{others and 'else '}{others}".rstrip()
+            f"{name:<{width}}  {prediction.probability:>4.0%} "
+            f"{bar}  {look}{others and 'else '}{others}".rstrip()
         )
-    total = f"log-probability {inspection.log_probability:.3f}"
-    return "\n".join([*lines, total])
+    return "\n".join(lines)
 
 
-def _most_attended(inspection: Inspection) -> list[str]:
-    """Name the source piece to which each target piece gives most."""
-    weights = inspection.attention("cross")
+def _name(seen: Observation, prediction: Prediction) -> str:
+    """Name what was predicted and, where a gap was filled, the gap."""
+    predicts = _plain(prediction.predicts)
+    if isinstance(seen, FilledText) and prediction.reads != prediction.predicts:
+        return f"{_plain(prediction.reads)} {predicts}"
+    return predicts
+
+
+def _most_attended(seen: Observation) -> list[str]:
+    """Name the piece to which each predicted piece gives most."""
+    weights = seen.attention(seen.first_kind)
     if not weights.numel():
-        return ["" for _ in inspection.target_out.ids]
+        return ["" for _ in seen.target_out.ids]
     mean = weights[sharpest_layer(weights)].mean(dim=0)
-    pieces = [_plain(piece) for piece in inspection.source.pieces]
+    pieces = [_plain(piece) for piece in seen.columns(seen.first_kind).pieces]
     width = max(map(len, pieces))
     return [
         f"looks at {pieces[int(row.argmax())]:<{width}} {float(row.max()):>4.0%}  "

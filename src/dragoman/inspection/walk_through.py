@@ -6,8 +6,8 @@ from torch import Tensor
 
 from dragoman.errors import InspectionError
 from dragoman.inspection.attention import Kind
-from dragoman.inspection.inspection import Inspection
 from dragoman.inspection.interventions import check_head
+from dragoman.inspection.observation import Observation
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class WalkThrough:
 
 
 def walk_through(
-    inspection: Inspection, kind: Kind, layer: int, head: int, query: int, key: int
+    seen: Observation, kind: Kind, layer: int, head: int, query: int, key: int
 ) -> WalkThrough:
     """Follow one query of one head, with one key in close-up; all count from 0."""
-    check_head(inspection.translator.saved.model, kind, layer, head)
-    attention = inspection.layers(kind)[layer]
+    check_head(seen.model, kind, layer, head)
+    attention = seen.layers(kind)[layer]
     rows, columns = attention.mask.shape
     if not (0 <= query < rows and 0 <= key < columns):
         raise InspectionError(
@@ -56,9 +56,7 @@ def walk_through(
     name = "cross-attention" if kind == "cross" else "self-attention"
     (sublayer,) = (
         sublayer
-        for sublayer in inspection.sublayers(
-            "encoder" if kind == "encoder" else "decoder"
-        )
+        for sublayer in seen.sublayers("encoder" if kind == "encoder" else "decoder")
         if (sublayer.layer, sublayer.name) == (layer, name)
     )
     return WalkThrough(

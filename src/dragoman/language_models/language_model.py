@@ -61,11 +61,11 @@ class LanguageModel:
             raise ConfigError(
                 f"{max_tokens} tokens are none to generate: give at least 1"
             )
-        begun = self._encode_begun(prompt)
+        begun = self.encode(prompt)
         with torch.inference_mode():
             drawn = go_on(self.model, begun, options, self.config.model.window)
             tokens = list(islice(_until_end(drawn) if one_line else drawn, max_tokens))
-        return self._decode([*begun, *tokens])
+        return self.decode([*begun, *tokens])
 
     def perplexity(
         self, lines: Iterable[str], on_progress: OnProgress = _silent
@@ -84,13 +84,14 @@ class LanguageModel:
     def _normalized(self, text: str) -> str:
         return normalize(text, self.config.data.normalization)
 
-    def _encode_begun(self, text: str) -> list[int]:
+    def encode(self, text: str) -> list[int]:
         """Encode lines of which the last is not over yet."""
         *whole, last = map(self._normalized, text.split("\n"))
         ended = [[*self.tokenizer.encode(line), END] for line in whole if line]
         return [token for line in ended for token in line] + self.tokenizer.encode(last)
 
-    def _decode(self, tokens: list[int]) -> str:
+    def decode(self, tokens: list[int]) -> str:
+        """Give the lines that tokens spell."""
         lines: list[list[int]] = [[]]
         for token in tokens:
             if token == END:

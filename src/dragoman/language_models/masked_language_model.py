@@ -45,7 +45,7 @@ class MaskedLanguageModel:
 
     def fill(self, text: str, count: int = 5) -> list[list[Filling]]:
         """Give the `count` likeliest words for each [MASK] of a text, best first."""
-        tokens = self._encode(text)
+        tokens = self.encode(text)
         gaps = [place for place, token in enumerate(tokens) if token == self.mask]
         if not gaps:
             raise ConfigError(
@@ -71,9 +71,10 @@ class MaskedLanguageModel:
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Give every token of each text in context, and each text's mean."""
-        return contextual(self.model, self.tokenizer, [self._encode(t) for t in texts])
+        return contextual(self.model, self.tokenizer, [self.encode(t) for t in texts])
 
-    def _encode(self, text: str) -> list[int]:
+    def encode(self, text: str) -> list[int]:
+        """Give the tokens of a text that fits into the window."""
         tokens = self.tokenizer.encode(normalize(text, self.config.data.normalization))
         if len(tokens) >= self.config.model.window:
             raise ConfigError(

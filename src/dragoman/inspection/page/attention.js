@@ -29,7 +29,7 @@ function headName(layer, head) {
 
 function currentRow() {
   const [side] = sides[chosen.kind];
-  return side === "target_out" ? rowOf(chosen.target, side) : Math.min(chosen.row ?? 0, spans(side).length - 1);
+  return side !== "source" ? rowOf(chosen.target, side) : Math.min(chosen.row ?? 0, spans(side).length - 1);
 }
 
 function chooseCell(row, column) {
@@ -37,7 +37,7 @@ function chooseCell(row, column) {
   const [rows, columns] = [spans(side), spans(other)];
   row = Math.max(0, Math.min(rows.length - 1, row));
   column = Math.max(0, Math.min(columns.length - 1, column));
-  choose(side === "target_out" ? { target: rows[row][0], column } : { row, column });
+  choose(side !== "source" ? { target: rows[row][0], column } : { row, column });
 }
 
 function drawLarge() {
@@ -99,7 +99,7 @@ function place(node, position) {
 }
 
 function caption(weights, rows, columns, row, column) {
-  const reads = sides[chosen.kind][0] === "target_out" ? data.predictions[chosen.target] : null;
+  const reads = sides[chosen.kind][0] !== "source" ? data.predictions[chosen.target] : null;
   const does = reads ? `reads ${shown(reads.reads)} → predicts ${shown(reads.predicts)}; ` : "";
   return `${does}${rows[row]} gives ${columns[column]} ${percent(weights[row][column])} of its attention`;
 }

@@ -42,8 +42,8 @@ function halves(text) {
   return values;
 }
 
-const sides = { encoder: ["source", "source"], decoder: ["target_out", "target_in"], cross: ["target_out", "source"] };
-const kindNames = { cross: "Translation → source", encoder: "Source → source", decoder: "Translation → itself" };
+// What names the rows and columns of each kind; rows of all but the source are predictions.
+const { sides, kind_names: kindNames } = data;
 const kinds = Object.keys(kindNames).filter((kind) => data.attention[kind]);
 for (const kind of kinds) data.attention[kind].values = halves(data.attention[kind].data);
 

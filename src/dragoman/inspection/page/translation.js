@@ -1,9 +1,10 @@
-// The sentence, its translation, and what else might have been said.
+// What was read, what was answered, and what else might have been said.
 byId("about").textContent = data.about;
-byId("source-label").textContent = data.languages[0];
-byId("target-label").textContent = `${data.languages[1]}${data.given ? " (given)" : ""}`;
-byId("source-text").textContent = data.source_text || "(blank)";
-byId("target-text").textContent = data.target_text || "(blank)";
+["source", "target"].forEach((side, i) => {
+  const [label, text] = data.texts[i];
+  byId(`${side}-label`).textContent = label;
+  byId(`${side}-text`).textContent = text || "(blank)";
+});
 for (const [name, value] of data.facts) byId("facts").append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
 byId("concerns").hidden = !data.concerns.length;
 const warned = data.concerns.slice(0, 5);
@@ -42,7 +43,7 @@ views.push(function showTokens() {
 
 views.push(function showAlternatives() {
   const prediction = data.predictions[chosen.target];
-  byId("alternatives-title").textContent = `After ${shown(prediction.reads)} it could say`;
+  byId("alternatives-title").textContent = `${data.where} ${shown(prediction.reads)} it could say`;
   const listed = [...prediction.alternatives];
   if (!listed.some(([piece]) => piece === prediction.predicts)) listed.push([prediction.predicts, prediction.probability]);
   byId("alternatives").replaceChildren(...listed.map(([piece, probability]) => {
@@ -55,25 +56,26 @@ views.push(function showAlternatives() {
   }));
 });
 
-// The chosen target token's row of cross-attention, written into the source sentence.
+// The chosen token's row of the attention that is shown first, written into what it looks at.
 views.push(function showLooks() {
-  byId("looks-title").parentElement.hidden = !data.attention.cross;
-  if (!data.attention.cross) return;
-  const cross = chosen.kind === "cross";
-  const [layer, head] = cross ? [chosen.layer, chosen.head] : [data.start.layer, data.start.head];
-  const row = rowOf(chosen.target, "target_out");
-  const weights = matrix("cross", layer, head)[row];
+  const { kind } = data.start;
+  byId("looks-title").parentElement.hidden = !kind;
+  if (!kind) return;
+  const { layer, head } = chosen.kind === kind ? chosen : data.start;
+  const [from, to] = sides[kind];
+  const row = rowOf(chosen.target, from);
+  const weights = matrix(kind, layer, head)[row];
   const most = Math.max(...weights);
   const scale = colours();
-  byId("looks-title").textContent = `${names("target_out")[row]} looks at`;
-  byId("looks").replaceChildren(...names("source").map((name, i) => {
+  byId("looks-title").textContent = `${names(from)[row]} looks at`;
+  byId("looks").replaceChildren(...names(to).map((name, i) => {
     const span = make("span", { title: percent(weights[i]) }, name);
     const share = most ? weights[i] / most * 0.85 : 0;
     span.style.background = scale.css(share);
     span.style.color = scale.ink(share);
     return span;
   }));
-  byId("looks-hint").textContent = `Cross-attention of layer ${layer + 1}, ${head === null ? "mean of all heads" : `head ${head + 1}`}${data.best && layer === data.best.layer && head === data.best.head ? `: the head that aligns best on the validation text (${percent(data.best.score)} of words)` : ""}.`;
+  byId("looks-hint").textContent = `${kind === "cross" ? "Cross" : "Self"}-attention of layer ${layer + 1}, ${head === null ? "mean of all heads" : `head ${head + 1}`}${data.best && layer === data.best.layer && head === data.best.head ? `: the head that aligns best on the validation text (${percent(data.best.score)} of words)` : ""}.`;
 });
 
 function rowOf(piece, side) {

@@ -46,8 +46,8 @@ def _effect(before: Inspection, after: Inspection) -> dict[str, Any]:
     """Say what the changes did to the translation."""
     change = Change("changes on the page", before, after)
     return {
-        "translation_before": change.translation_before,
-        "translation": change.translation_after,
+        "translation_before": change.answer_before,
+        "translation": change.answer_after,
         "total": change.total,
         "delta": change.delta.tolist(),
         "diff": [asdict(part) for part in change.diff],

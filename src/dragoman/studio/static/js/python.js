@@ -51,5 +51,5 @@ export function python(question, then, { of = model.value, changed = true } = {}
 // Code about the model alone; `then` goes on with the name `translator`.
 export function pythonOfModel(then, of = model.value) {
   const opened = opening(of);
-  return `${[...opened.lines, "from dragoman.inspection.inspect import as_translator", "", `translator = as_translator(${opened.model})`, then].join("\n")}\n`;
+  return `${[...opened.lines, "from dragoman.inspection.inspect import as_reader", "", `translator = as_reader(${opened.model})`, then].join("\n")}\n`;
 }
