@@ -16,6 +16,8 @@ def test_all_four_are_target_by_source(seen: Inspection) -> None:
     for matrix in found.by_method().values():
         assert matrix.shape == shape
         assert matrix.isfinite().all()
+    assert found.attention is not None
+    assert found.value_weighted is not None
     torch.testing.assert_close(found.attention.sum(dim=1), torch.ones(shape[0]))
     torch.testing.assert_close(found.value_weighted.sum(dim=1), torch.ones(shape[0]))
     mean = seen.attention("cross").mean(dim=(0, 1))

@@ -6,15 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from dragoman.errors import InspectionError
+from dragoman.inspection.attribution import METHODS
 from dragoman.inspection.inspect import inspect
-from dragoman.inspection.inspection import Inspection
+from dragoman.inspection.inspection import Inspection, look
 from dragoman.inspection.interventions import Ablation, Without
 from dragoman.inspection.leaks import leak_test
 from dragoman.inspection.numbers import to_dict, write_npz
 from dragoman.inspection.summary import NO_ATTENTION, summary
+from dragoman.inspection.walk_through import walk_through
 from dragoman.inspection.why_attention import length_costs
+from dragoman.model_folder import SavedModel, build_for
 from dragoman.translator import Translator
 
 SENTENCE = "Where is the station?"
@@ -96,7 +100,15 @@ def test_what_is_not_there_gets_one_line(
         (lambda: looking.draw(tmp_path / "a.svg", "encoder"), "one look per word"),
         (lambda: looking.intervene(Ablation("cross", 0, 0)), "has no heads"),
         (lambda: blind.intervene(Without("positions")), "has no heads"),
-        (lambda: looking.attributions(), "no such heads"),
+        (lambda: looking.without("mask"), "edit its scores"),
+        (lambda: looking.set_temperature("cross", 0, 1, 2.0), "one look per word"),
+        (lambda: looking.set_temperature("encoder", 0, 0, 2.0), "one look per word"),
+        (lambda: looking.set_temperature("cross", 0, 0, 0.0), "choose one above 0"),
+        (lambda: looking.edit("cross", 0, 0, 0, 99, 1.0), "there is no score at"),
+        (lambda: blind.edit("cross", 0, 0, 0, 0, 1.0), "force a beginning or ask"),
+        (lambda: looking.attributions(layer=1), "one look per word"),
+        (lambda: blind.attributions(layer=0), "no attention at all"),
+        (lambda: walk_through(looking, "cross", 0, 0, 0, 0), "has no heads"),
         (lambda: looking.head_profile([("a", "b")]), "choose a Transformer"),
         (lambda: length_costs(blind.translator), "choose a Transformer"),
     )
@@ -109,3 +121,127 @@ def test_what_is_not_there_gets_one_line(
 def test_a_beginning_may_be_forced(recurrent_folders: dict[str, Path]) -> None:
     seen = inspect(Translator.load(recurrent_folders["gru"]), SENTENCE)
     assert seen.force("Hola").after.target_text.startswith("Hola")
+
+
+@pytest.fixture(params=["dot", "general", "additive"])
+def attentive(
+    request: pytest.FixtureRequest, recurrent_folders: dict[str, Path]
+) -> Inspection:
+    """An inspection of a model that has learned nothing, by each kind of score."""
+    learned = Translator.load(recurrent_folders["lstm-attention"]).saved
+    config = learned.config.with_settings({"model.attention": request.param})
+    torch.manual_seed(1)
+    model = build_for(config, learned.tokenizers).eval()
+    saved = SavedModel(model, learned.tokenizers, config, ("en", "es"))
+    return inspect(Translator(saved, "cpu"), SENTENCE, "¿Dónde está?")
+
+
+def test_what_is_shown_is_what_each_kind_of_attention_did(
+    attentive: Inspection,
+) -> None:
+    look = attentive.capture.look
+    assert look is not None
+    assert look.largest_error < 1e-5
+    torch.testing.assert_close(look.scores.softmax(dim=-1), look.weights)
+
+
+def test_a_temperature_spreads_the_look(attentive: Inspection) -> None:
+    same = attentive.set_temperature("cross", 0, 0, 1.0)
+    torch.testing.assert_close(same.after.logits, attentive.logits)
+    warm = attentive.set_temperature("cross", 0, 0, 1e6).after
+    even = torch.full_like(warm.attention("cross"), 1 / len(attentive.source))
+    torch.testing.assert_close(warm.attention("cross"), even)
+    assert warm.capture.look is not None
+    assert warm.capture.look.largest_error < 1e-5
+    memory = warm.capture.memory
+    assert memory is not None
+    context = memory.mean(dim=0).expand_as(warm.capture.look.contexts)
+    torch.testing.assert_close(warm.capture.look.contexts, context)
+    assert not torch.allclose(warm.logits, attentive.logits)
+
+
+def test_a_high_score_draws_the_whole_look(attentive: Inspection) -> None:
+    change = attentive.edit("cross", 0, 0, query=1, key=2, value=50.0)
+    before, after = attentive.capture.look, change.after.capture.look
+    assert before is not None
+    assert after is not None
+    assert after.weights[1, 2] == pytest.approx(1.0)
+    torch.testing.assert_close(after.contexts[1], after.words[2])
+    others = [place for place in range(len(after.weights)) if place != 1]
+    assert torch.equal(after.weights[others], before.weights[others])
+    assert torch.allclose(change.delta[others], torch.zeros(len(others)), atol=1e-5)
+    assert change.delta[1] != 0
+
+
+def test_a_change_reaches_the_search_and_leaves_the_model_alone(
+    attentive: Inspection,
+) -> None:
+    # A score set to what it was makes the search read everything anew, to the same end.
+    seen = attentive.capture.look
+    assert seen is not None
+    beam = attentive.edit("cross", 0, 0, 0, 1, float(seen.scores[0, 1])).after.beam
+    assert beam.result.tokens == attentive.beam.result.tokens
+    warm = attentive.set_temperature("cross", 0, 0, 1e6).after
+    found = warm.beam.result  # by steps, and here all places at once
+    anew = look(
+        warm.translator,
+        warm.source.ids[:-1],
+        found.tokens,
+        interventions=warm.interventions,
+    )
+    said = anew.target_log_probabilities[: len(found.tokens)].double().sum()
+    assert float(said) == pytest.approx(found.log_probability, abs=1e-3)
+    ids = attentive.target_in.ids
+    assert torch.equal(attentive.run(ids, ()).logits, attentive.logits)
+    assert not any(module._forward_hooks for module in attentive.model.modules())
+
+
+def test_attributions_need_no_heads(looking: Inspection, blind: Inspection) -> None:
+    for seen, methods in ((looking, METHODS), (blind, METHODS[2:])):
+        found = seen.attributions()
+        assert tuple(found.by_method()) == methods
+        for matrix in found.by_method().values():
+            assert matrix.shape == (len(seen.target_out), len(seen.source))
+            assert matrix.isfinite().all()
+        assert found.agreement.shape == (len(methods), len(methods))
+        assert all(parameter.grad is None for parameter in seen.model.parameters())
+    shown = looking.attributions(layer=0, head=0)
+    assert shown.attention is not None
+    assert torch.equal(shown.attention, looking.attention("cross")[0, 0])
+    assert shown.value_weighted is not None
+    ones = torch.ones(len(looking.target_out))
+    torch.testing.assert_close(shown.value_weighted.sum(dim=1), ones)
+
+
+def scaled_word(seen: Inspection, place: int, factor: float) -> Tensor:
+    """Give the log-probabilities where one embedded source word is made longer."""
+
+    def scale(module: object, inputs: object, output: Tensor) -> Tensor:
+        factors = torch.ones(output.shape[1], 1)
+        factors[place] = factor
+        return output * factors
+
+    handle = seen.model.embed_source.register_forward_hook(scale)
+    try:
+        logits = seen.run(seen.target_in.ids, seen.interventions).logits.double()
+    finally:
+        handle.remove()
+    tokens = torch.tensor(seen.target_out.ids)[:, None]
+    return logits.log_softmax(dim=-1).gather(1, tokens)[:, 0]
+
+
+def test_erasure_is_what_is_lost_when_a_word_is_read_as_zeros(
+    seen: Inspection,
+) -> None:
+    erasure = seen.attributions().erasure
+    for place in range(len(seen.source)):
+        lost = seen.target_log_probabilities - scaled_word(seen, place, 0.0).float()
+        torch.testing.assert_close(erasure[:, place], lost, rtol=1e-3, atol=1e-4)
+
+
+def test_the_gradient_predicts_a_small_change_of_a_word(seen: Inspection) -> None:
+    step, place = 1e-2, 1
+    longer, shorter = (scaled_word(seen, place, 1 + s) for s in (step, -step))
+    slope = ((longer - shorter) / (2 * step)).abs().float()
+    shown = seen.attributions().gradient[:, place]
+    torch.testing.assert_close(shown, slope, rtol=0.05, atol=2e-3)

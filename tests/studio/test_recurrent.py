@@ -8,7 +8,8 @@ from starlette.testclient import TestClient
 from dragoman.studio.app import build_app
 
 QUESTION = {"source": "Where is the station?", "target": "¿Dónde está?"}
-LACKING = ("agreement", "attributions", "best_head", "head", "heads")
+LACKING = ("best_head", "head", "heads")
+RESTING = ("agreement", "attributions")  # on what a prediction does
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +35,23 @@ def test_what_every_model_has_is_answered(
     assert response.status_code == 200, response.text
 
 
-@pytest.mark.parametrize("name", ["lstm-attention", "gru"])
-@pytest.mark.parametrize("answer", LACKING)
+@pytest.mark.parametrize("answer", RESTING)
+def test_with_attention_it_says_what_a_prediction_rests_on(
+    client: TestClient, answer: str
+) -> None:
+    place = {"layer": 0, "head": None, "unit": "word"}
+    asked = QUESTION | place | {"model": "lstm-attention"}
+    response = client.post(f"/api/{answer}", json=asked)
+    assert response.status_code == 200, response.text
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        *(("lstm-attention", answer) for answer in LACKING),
+        *(("gru", answer) for answer in (*LACKING, *RESTING)),
+    ],
+)
 def test_what_it_lacks_is_said_in_one_line(
     client: TestClient, name: str, answer: str
 ) -> None:

@@ -61,19 +61,24 @@ def attend(
     if mask is not None:
         bias, mask = price_of(mask), may_attend(mask)
         scaled = scaled if bias is None else scaled + bias
-    for head, temperature in recipe.temperatures:
-        scaled[..., head, :, :] /= temperature
-    for edit in recipe.edits:
-        if edit.query < scaled.shape[-2] and edit.key < scaled.shape[-1]:
-            scaled[..., edit.head, edit.query, edit.key] = edit.value
-    masked = scaled
-    if mask is not None and recipe.masking:
-        masked = scaled.masked_fill(~mask, -math.inf)
+    masked = settle(scaled, mask, recipe)
     weights = masked.softmax(dim=-1)
     outputs = weights @ values
     for head in recipe.ablated:
         outputs[..., head, :, :] = 0
     return Stages(scores, scaled, masked, weights, outputs)
+
+
+def settle(scaled: Tensor, mask: Tensor | None, recipe: Recipe) -> Tensor:
+    """Change scaled scores, in place, as a recipe says, and give them masked."""
+    for head, temperature in recipe.temperatures:
+        scaled[..., head, :, :] /= temperature
+    for edit in recipe.edits:
+        if edit.query < scaled.shape[-2] and edit.key < scaled.shape[-1]:
+            scaled[..., edit.head, edit.query, edit.key] = edit.value
+    if mask is None or not recipe.masking:
+        return scaled
+    return scaled.masked_fill(~mask, -math.inf)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from dragoman.inspection.interventions import (
     recipe_for,
 )
 from dragoman.inspection.source_look import (
+    LOOK,
     RecurrentLog,
     SourceLook,
     watched_look,
@@ -104,7 +105,7 @@ def capture(
         evaluating(model),
         intervening(model, interventions),
         _watched(model) as seen,
-        watched_look(model) as log,
+        watched_look(model, recipe_for(interventions, "cross", 0, LOOK)) as log,
     ):
         logits = _kept(model(tokens, targets))
     if isinstance(model, RecurrentModel):

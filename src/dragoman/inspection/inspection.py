@@ -12,7 +12,7 @@ from dragoman.inspection.change import Change
 from dragoman.inspection.concerns import Concern, repetitions, unattended_words
 from dragoman.inspection.head_profile import HeadProfile, head_profile
 from dragoman.inspection.intervention_checks import check_tokens
-from dragoman.inspection.interventions import Intervention, check_head
+from dragoman.inspection.interventions import Intervention, check_place
 from dragoman.inspection.observation import Observation
 from dragoman.inspection.reference import ReferenceVerdict, judge_reference
 from dragoman.inspection.tokens import Tokens, make_tokens
@@ -133,12 +133,12 @@ class Inspection(Observation):
     def attributions(
         self, layer: int | None = None, head: int | None = None
     ) -> Attributions:
-        """Say by four rules which source tokens each prediction rests on."""
-        if layer is not None:
-            check_head(self.model, "cross", layer, head or 0)
+        """Say by up to four rules which source tokens each prediction rests on."""
+        if layer is not None or head is not None:
+            check_place(self.model, "cross", layer or 0, head or 0)
         return attribute(
             self.model,
-            self.layers("cross"),
+            self.capture,
             self.source.ids,
             self.target_in.ids,
             self.target_out.ids,

@@ -15,6 +15,7 @@ from dragoman.inspection.interventions import (
     Temperature,
     Without,
     check_head,
+    check_place,
     refuse_recurrent,
 )
 from dragoman.model.encoder_only import EncoderOnly
@@ -30,9 +31,9 @@ def check_intervention(
 
     `shape` says how many queries and keys attention of a kind has there.
     """
-    refuse_recurrent(model)
     match intervention:
         case Without(part):
+            refuse_recurrent(model)
             if part not in PARTS:
                 raise InspectionError(
                     f"{part!r} cannot be taken away: choose scaling, mask or positions"
@@ -45,14 +46,14 @@ def check_intervention(
         case Ablation(kind, layer, head):
             check_head(model, kind, layer, head)
         case Temperature(kind, layer, head, temperature):
-            check_head(model, kind, layer, head)
+            check_place(model, kind, layer, head)
             if not 0 < temperature < math.inf:
                 raise InspectionError(
                     f"a temperature of {temperature:g} is not allowed: choose one "
                     "above 0"
                 )
         case Edit(kind, layer, head, query, key, value):
-            check_head(model, kind, layer, head)
+            check_place(model, kind, layer, head)
             _check_score(query, key, value, *shape(kind))
 
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from dragoman.errors import InspectionError
 from dragoman.inspection.attention import PAPER, Kind, Recipe, ScoreEdit, attend
 from dragoman.inspection.attention_modules import attention_modules
+from dragoman.inspection.source_look import LOOK, changed_look
 from dragoman.model.attention import (
     MultiHeadAttention,
     ScaledDotProductAttention,
@@ -130,6 +131,8 @@ def intervening(
                 core = module.attention
                 change = _changed(recipe, own)
                 hooks.callback(core.register_forward_hook(change).remove)
+        looking = recipe_for(interventions, "cross", 0, LOOK)
+        hooks.enter_context(changed_look(model, looking))
         if Without("positions") in interventions:
             for part in model.modules():
                 if isinstance(part, Embed):
@@ -181,14 +184,24 @@ def _nothing_told(module: nn.Module, inputs: tuple[Any, ...], output: Told) -> T
 
 def refuse_recurrent(model: nn.Module) -> None:
     """Say in one line that a recurrent model has nothing of what heads are made of."""
-    if isinstance(model, RecurrentModel):
-        looks = (
-            "no attention at all" if model.attention is None else "one look per word"
-        )
+    if not isinstance(model, RecurrentModel):
+        return
+    has = "a recurrent model has no heads, masks or positions"
+    if model.attention is None:
         raise InspectionError(
-            f"a recurrent model has no heads, masks or positions ({looks}): ask for "
-            "its predictions, its search or, with attention, its cross attention"
+            f"{has} (no attention at all): force a beginning or ask for attributions"
         )
+    raise InspectionError(
+        f"{has} (one look per word): set the temperature of that look, ('cross', 0, "
+        "0), edit its scores, force a beginning or ask for attributions"
+    )
+
+
+def check_place(model: nn.Module, kind: str, layer: int, head: int) -> None:
+    """Refuse a head, or a recurrent model's one look, that the model does not have."""
+    looks = isinstance(model, RecurrentModel) and model.attention is not None
+    if not looks or (kind, layer, head) != ("cross", 0, 0):
+        check_head(model, kind, layer, head)
 
 
 def check_head(model: nn.Module, kind: str, layer: int, head: int) -> None:

@@ -98,7 +98,7 @@ def to_arrays(seen: Observation) -> dict[str, NDArray[Any]]:
         ):
             arrays[f"{kind}.{layer}.{name}"] = getattr(attention, name).numpy()
     if capture.look is not None:
-        for name in ("states", "words", "weights", "contexts"):
+        for name in ("states", "words", "scores", "weights", "contexts"):
             arrays[f"cross.0.{name}"] = getattr(capture.look, name).numpy()
     for sublayer in capture.sublayers:
         place = f"{sublayer.stack}.{sublayer.layer}.{sublayer.name}"

@@ -27,7 +27,7 @@ from dragoman.inspection.interventions import (
     Part,
     Temperature,
     Without,
-    check_head,
+    check_place,
     describe,
 )
 from dragoman.inspection.predictions import Prediction, predictions
@@ -183,8 +183,7 @@ class Observation(ABC):
     ) -> None:
         """Draw attention (.png, .svg, .pdf), by default the sharpest layer's mean."""
         kind = kind or self.first_kind
-        if kind != "cross" or self.capture.look is None:
-            check_head(self.model, kind, layer or 0, head or 0)
+        check_place(self.model, kind, layer or 0, head or 0)
         rows, columns = self.rows(kind), self.columns(kind)
         weights = self.word_attention(kind) if words else self.attention(kind)
         picture = AttentionPicture(

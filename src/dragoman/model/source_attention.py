@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.attention import ScaledDotProductAttention, attention_weights
+from dragoman.model.attention import ScaledDotProductAttention
 from dragoman.model.dropout import Dropout
 
 
@@ -24,8 +24,13 @@ class SourceAttention(nn.Module, ABC):
         return memory
 
     @abstractmethod
+    def scores(self, states: Tensor, keys: Tensor) -> Tensor:
+        """Say how well each key fits each state (batch, state, source_length)."""
+
     def weights(self, states: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
-        """Give softmax(scores) (batch, state, source_length), for eyes and tests."""
+        """Give softmax(scores) (batch, state, source_length)."""
+        scores = self.scores(states, keys)
+        return scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
 
     @abstractmethod
     def forward(
@@ -51,9 +56,9 @@ class DotAttention(SourceAttention):
             nn.init.xavier_uniform_(self.queries.weight)
         self.attention = ScaledDotProductAttention(dropout, scaling=False)
 
-    def weights(self, states: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
-        """Give the weights by the plain formula."""
-        return attention_weights(self._queries(states), keys, mask, scaling=False)
+    def scores(self, states: Tensor, keys: Tensor) -> Tensor:
+        """Multiply each state with each key; the fused kernel does so unseen."""
+        return self._queries(states) @ keys.transpose(-2, -1)
 
     def forward(
         self, states: Tensor, keys: Tensor, values: Tensor, mask: Tensor
@@ -88,12 +93,11 @@ class AdditiveAttention(SourceAttention):
         keys: Tensor = self.keys(memory)
         return keys
 
-    def weights(self, states: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
+    def scores(self, states: Tensor, keys: Tensor) -> Tensor:
         """Compare each state with each key."""
         pairs = self.queries(states)[:, :, None] + keys[:, None]
-        scores = pairs.tanh() @ self.score  # (batch, state, source_length)
-        weights: Tensor = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
-        return weights
+        scores: Tensor = pairs.tanh() @ self.score  # (batch, state, source_length)
+        return scores
 
     def forward(
         self, states: Tensor, keys: Tensor, values: Tensor, mask: Tensor

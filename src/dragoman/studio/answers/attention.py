@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from starlette.responses import Response
 
-from dragoman.inspection.attribution import METHODS, Attributions
+from dragoman.inspection.attribution import Attributions
 from dragoman.inspection.head_profile import head_profile
 from dragoman.inspection.tokens import merge_attention
 from dragoman.studio.asked import Asked
@@ -48,7 +48,7 @@ def attributions(desk: Desk, asked: Asked) -> Response:
 def agreement(desk: Desk, asked: Asked) -> dict[str, Any]:
     """Say how far the four measures agree."""
     found = _attributions(desk, asked, Question.read(asked))
-    return {"methods": METHODS, "agreement": found.agreement.tolist()}
+    return {"methods": list(found.by_method()), "agreement": found.agreement.tolist()}
 
 
 def _attributions(desk: Desk, asked: Asked, question: Question) -> Attributions:
