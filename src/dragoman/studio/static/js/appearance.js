@@ -9,16 +9,9 @@ export const theme = signal(localStorage.getItem("theme") ?? "system");
 export const dark = computed(() =>
   theme.value === "system" ? systemDark.value : theme.value === "dark");
 
-effect(() => {
-  if (theme.value === "system") {
-    localStorage.removeItem("theme");
-    delete document.documentElement.dataset.theme;
-  } else {
-    localStorage.setItem("theme", theme.value);
-    document.documentElement.dataset.theme = theme.value;
-  }
-});
+effect(() => { document.documentElement.dataset.theme = dark.value ? "dark" : "light"; });
 
 export function nextTheme() {
   theme.value = dark.value ? "light" : "dark";
+  localStorage.setItem("theme", theme.value);
 }

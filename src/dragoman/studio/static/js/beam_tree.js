@@ -43,7 +43,7 @@ export function BeamTree({ tree, step, onStep, chosen, onChoose }) {
       <input id="beam-step" type="range" min="1" max=${steps} value=${shownStep}
         onInput=${(event) => onStep(Number(event.target.value))} />
       <output>step ${shownStep} of ${steps}</output>
-      <span class="legend"><i class="best"></i> the translation <i class="kept"></i> kept or finished <i class="gone"></i> given up</span>
+      <span class="legend"><span><i class="best"></i>the translation</span><span><i class="kept"></i>kept or finished</span><span><i class="gone"></i>given up</span></span>
     </div>
     <div class="scrolling" tabindex="0" role="region" aria-label="The search tree">
       <svg class="drawing tree" width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`}

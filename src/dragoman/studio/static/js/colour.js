@@ -48,9 +48,9 @@ export function css(rgb, share) {
   return `rgb(${rgb[k]},${rgb[k + 1]},${rgb[k + 2]})`;
 }
 
-// Black or white, whichever reads better on the colour.
+// Black or white, whichever stands out more from the colour.
 export function over(rgb, share) {
   const k = 3 * Math.round(255 * Math.min(1, Math.max(0, share)));
-  const light = 0.299 * rgb[k] + 0.587 * rgb[k + 1] + 0.114 * rgb[k + 2];
-  return light > 140 ? "#10151c" : "#ffffff";
+  const [red, green, blue] = [0, 1, 2].map((at) => (rgb[k + at] / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.19 ? "#10151c" : "#ffffff";
 }

@@ -16,8 +16,33 @@ const short = (value) => {
   return String(Number(value.toPrecision(4))).replace("-", "−");
 };
 
-// `series` are {label, values, dash?}; `x` has one place for each value.
-export function Curves({ label, x, series, xTitle, height = 240, logarithmic = false }) {
+const known = (values) => values.filter((value) => value !== null && value !== undefined);
+
+// Each value as the mean of those around it, so that a noisy curve can be read.
+export function smoothed(values, reach) {
+  return values.map((value, k) => {
+    if (value === null) return null;
+    const around = known(values.slice(Math.max(0, k - reach), k + reach + 1));
+    return around.reduce((sum, one) => sum + one, 0) / around.length;
+  });
+}
+
+const colourOf = (one, k, colours) => colours[(one.colour ?? k) % colours.length];
+
+// How a series is drawn: `colour` counts through the colours, `faint` steps behind another.
+function strokeOf(one, k, colours) {
+  const stroke = colourOf(one, k, colours);
+  return {
+    label: one.label, stroke, alpha: one.faint ? 0.3 : 1,
+    width: one.faint ? 1 : 2.2, spanGaps: true, dash: one.dash ? [6, 4] : undefined,
+    points: { show: known(one.values).length < 40, size: 6, fill: stroke },
+    value: (_, value) => (value === null ? "" : digits(value)),
+  };
+}
+
+// `series` are {label, values, dash?, faint?, colour?}; `x` has one place for each value.
+// `xNames` stand for the whole numbers from 1 where they have names.
+export function Curves({ label, x, series, xTitle, xNames, height = 240, logarithmic = false }) {
   const place = useRef(null);
   const isDark = dark.value;
   useEffect(() => {
@@ -30,16 +55,13 @@ export function Curves({ label, x, series, xTitle, height = 240, logarithmic = f
       height,
       scales: { x: { time: false }, y: { distr: logarithmic ? 3 : 1 } },
       axes: [
-        { ...axis, label: xTitle, labelSize: 22, labelFont: "12px system-ui, sans-serif", size: 34 },
+        { ...axis, label: xTitle, labelSize: 22, labelFont: "12px system-ui, sans-serif", size: 34,
+          values: (_, ticks) => ticks.map((tick) => (xNames ? xNames[tick - 1] ?? "" : short(tick))) },
         { ...axis, size: 62, values: (_, ticks) => ticks.map(short) }],
+      legend: { markers: { width: 0, fill: (_, k) => `${colourOf(series[k - 1], k - 1, colours)}${series[k - 1].faint ? "66" : ""}` } },
       series: [
         { label: xTitle, value: (_, value) => (value === null ? "" : digits(value)) },
-        ...series.map((one, k) => ({
-          label: one.label, stroke: colours[k % colours.length], spanGaps: true,
-          width: one.values.filter((value) => value !== null).length > 300 ? 1.1 : 2.2,
-          dash: one.dash ? [6, 4] : undefined, points: { show: one.values.length < 40 },
-          value: (_, value) => (value === null ? "" : digits(value)),
-        })),
+        ...series.map((one, k) => strokeOf(one, k, colours)),
       ],
     }, [x, ...series.map((one) => one.values)], place.current);
     const observer = new ResizeObserver(([entry]) => plot.setSize({ width: entry.contentRect.width, height }));

@@ -92,17 +92,14 @@ export function linesSvg({ x, series, xTitle, yTitle }) {
     parts.push(`<text x="${sx(xv)}" y="${height - bottom + 18}" text-anchor="middle" fill="#5b6472">${Number(xv.toPrecision(4))}</text>`);
     parts.push(`<text x="${left - 8}" y="${sy(yv) + 4}" text-anchor="end" fill="#5b6472">${Number(yv.toPrecision(3))}</text>`);
   }
+  let legend = left;
   series.forEach((one, k) => {
-    let path = "";
-    let pen = "M";
-    one.values.forEach((v, n) => {
-      if (v === null || !Number.isFinite(v)) { pen = "M"; return; }
-      path += `${pen}${sx(x[n]).toFixed(1)} ${sy(v).toFixed(1)}`;
-      pen = "L";
-    });
-    const colour = SERIES[k % SERIES.length];
-    parts.push(`<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.5"/>`);
-    parts.push(`<text x="${left + 140 * k}" y="${height - 12}" fill="${colour}">${escape(one.label)}</text>`);
+    const points = one.values.map((v, n) => [x[n], v]).filter(([, v]) => v !== null && Number.isFinite(v));
+    const path = points.map(([at, v], n) => `${n ? "L" : "M"}${sx(at).toFixed(1)} ${sy(v).toFixed(1)}`).join("");
+    const colour = SERIES[(one.colour ?? k) % SERIES.length];
+    parts.push(`<path d="${path}" fill="none" stroke="${colour}" stroke-width="${one.faint ? 0.8 : 1.8}" stroke-opacity="${one.faint ? 0.35 : 1}"${one.dash ? ' stroke-dasharray="6 4"' : ""}/>`);
+    parts.push(`<text x="${legend}" y="${height - 12}" fill="${colour}" fill-opacity="${one.faint ? 0.75 : 1}">${escape(one.label)}</text>`);
+    legend += 24 + 6.8 * one.label.length;
   });
   parts.push(`<text x="${width - 20}" y="${height - bottom + 34}" text-anchor="end" fill="#1b2230">${escape(xTitle)}</text>`);
   parts.push(`<text x="${left + 8}" y="${top + 4}" fill="#1b2230">${escape(yTitle)}</text></svg>`);

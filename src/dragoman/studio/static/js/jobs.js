@@ -30,7 +30,7 @@ export function JobControl({ of, name, again = "Run again" }) {
   const running = job?.state === "running";
   return html`
     <div class="controls job">
-      ${!running && html`<button class="main" onClick=${start}>${job ? again : name}</button>`}
+      ${!running && html`<button class=${job ? "" : "main"} onClick=${start}>${job ? again : name}</button>`}
       ${running && html`
         <progress value=${job.done} max=${Math.max(1, job.total)} aria-label=${`${name}: progress`}></progress>
         <output>${job.done} of ${job.total || "…"}</output>

@@ -5,14 +5,17 @@ import { css, over, scale as scaleTable } from "./colour.js";
 import { matrixSvg } from "./export.js";
 import { get } from "./state.js";
 
+const NUMBERED = 24; // pixels: in smaller cells a number would not fit
+const STEEP = 22; // pixels: in narrower columns names stand steeper, to have room
+const HIGHEST = 720; // pixels: what is longer has smaller cells
 const LARGEST_TABLE = 1600; // cells; beyond this the table names the largest of each row
 const SHOWN = 3;
 
 export const share = (value, low, high) => (value - low) / (high - low || 1);
 
-function paint(canvas, { data, rows, columns, low, high, rgb, cell, digits, selected }) {
+function paint(canvas, { data, rows, columns, low, high, rgb, cell, cellHeight, digits, selected }) {
   const ratio = devicePixelRatio || 1;
-  const [width, height] = [columns * cell, rows * cell];
+  const [width, height] = [columns * cell, rows * cellHeight];
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;
@@ -32,12 +35,12 @@ function paint(canvas, { data, rows, columns, low, high, rgb, cell, digits, sele
   context.scale(ratio, ratio);
   context.imageSmoothingEnabled = false;
   context.drawImage(small, 0, 0, width, height);
-  if (digits && cell >= 30) number(context, { data, rows, columns, low, high, rgb, cell });
-  if (selected) outline(context, { ...selected, rows, columns, cell });
+  if (digits && cell >= NUMBERED) number(context, { data, rows, columns, low, high, rgb, cell });
+  if (selected) outline(context, { ...selected, rows, columns, cell, cellHeight });
 }
 
 function number(context, { data, rows, columns, low, high, rgb, cell }) {
-  context.font = "11px ui-monospace, monospace";
+  context.font = `${Math.min(11, 0.4 * cell)}px ui-monospace, monospace`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (let j = 0; j < rows; j += 1) {
@@ -46,23 +49,23 @@ function number(context, { data, rows, columns, low, high, rgb, cell }) {
       const at = share(value, low, high);
       if (!Number.isFinite(value) || Math.abs(value) < 0.045) continue;
       context.fillStyle = over(rgb, at);
-      const text = value.toFixed(Math.abs(value) >= 10 ? 0 : 2).replace(/^(-?)0\./, "$1.").replace("-", "−");
+      const text = Math.abs(value - 1) < 0.005 ? "1" : value.toFixed(Math.abs(value) >= 10 ? 0 : 2).replace(/^(-?)0\./, "$1.").replace("-", "−");
       context.fillText(text, (i + 0.5) * cell, (j + 0.5) * cell + 0.5);
     }
   }
 }
 
-function outline(context, { row, column, rows, columns, cell }) {
+function outline(context, { row, column, rows, columns, cell, cellHeight }) {
   const colour = getComputedStyle(document.documentElement).getPropertyValue("--select").trim();
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.globalAlpha = 0.55;
-  if (row !== null) context.strokeRect(0.5, row * cell + 0.5, columns * cell - 1, cell - 1);
-  if (column !== null) context.strokeRect(column * cell + 0.5, 0.5, cell - 1, rows * cell - 1);
+  if (row !== null) context.strokeRect(0.5, row * cellHeight + 0.5, columns * cell - 1, cellHeight - 1);
+  if (column !== null) context.strokeRect(column * cell + 0.5, 0.5, cell - 1, rows * cellHeight - 1);
   context.globalAlpha = 1;
   context.lineWidth = 2.5;
   if (row !== null && column !== null) {
-    context.strokeRect(column * cell + 1, row * cell + 1, cell - 2, cell - 2);
+    context.strokeRect(column * cell + 1, row * cellHeight + 1, cell - 2, cellHeight - 2);
   }
 }
 
@@ -85,7 +88,7 @@ function HiddenTable({ data, rows, columns, label, digits }) {
     </table></div>`;
 }
 
-function useWidth(element) {
+export function useWidth(element) {
   const [width, setWidth] = useState(0);
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => setWidth(entry.contentRect.width));
@@ -95,27 +98,61 @@ function useWidth(element) {
   return width;
 }
 
-const longest = (texts) => texts.reduce((most, text) => Math.max(most, [...text].length), 1);
+export const longest = (texts) => texts.reduce((most, text) => Math.max(most, [...text].length), 1);
 
-// `selected` is {row, column}; `onSelect(row, column)` moves it; `data` is row by row.
+const short = (value) => String(Number(value.toPrecision(2))).replace("-", "−");
+
+// What the colours mean: from the lowest to the highest, or by the `names` of a few values.
+export function Legend({ rgb, low, high, names }) {
+  if (names) {
+    return html`<span class="legend">${names.map(([value, name]) => html`
+      <span><i style=${{ background: css(rgb, share(value, low, high)) }}></i>${name}</span>`)}</span>`;
+  }
+  const stops = Array.from({ length: 9 }, (_, k) => css(rgb, k / 8)).join(", ");
+  return html`<span class="colour-bar">${short(low)}<i style=${{ background: `linear-gradient(to right, ${stops})` }}></i>${short(high)}</span>`;
+}
+
+const roundly = (count) => [1, 2, 5, 10, 20, 50, 100].find((step) => step >= count) ?? count;
+
+// How the columns' names stand: numbers level, words slanting, steeply where columns are
+// narrow; and how large a cell is beside them.
+function layOut({ width, rows, columns, smallest, largest }) {
+  const length = Math.min(16, longest(columns));
+  const most = Math.min(largest, Math.max(16, Math.floor(HIGHEST / rows.length)));
+  const least = smallest ?? (columns.length > 60 ? 7 : 13);
+  const cellOf = (beside) => (width > 0 ? clamp(Math.floor((width - beside) / columns.length), least, most) : 0);
+  if (columns.every((text) => /^\d+$/.test(text))) {
+    return { slant: "level", top: 26, beside: 12, apart: 8 * length + 10, cell: cellOf(12) };
+  }
+  const top = clamp(16 + 5.6 * length, 34, 110);
+  const cell = cellOf(0.7 * top);
+  if (cell >= STEEP) return { slant: "", top, beside: 0.7 * top, apart: STEEP, cell };
+  const beside = 8 + 2.8 * length;
+  return { slant: "steep", top: clamp(14 + 6.6 * length, 34, 118), beside, apart: 13, cell: cellOf(beside) };
+}
+
+// A sentence as long as this wants the whole width of the page.
+export const isWide = (columns) => columns.length > 22;
+
+// `selected` is {row, column}; `onSelect(row, column)` moves it; `data` is row by row;
+// all rows together are at least `height` high.
 export function Matrix({
   label, data, rows, columns, low = 0, high = 1, digits = 3, colours, selected, onSelect,
-  rowTitle = "row", columnTitle = "column", largest = 40, numbers = true,
+  rowTitle = "row", columnTitle = "column", smallest, largest = 40, numbers = true, names, height = 0,
 }) {
   const frame = useRef(null);
   const canvas = useRef(null);
   const width = useWidth(frame);
   const [hovered, setHovered] = useState(null);
   const rgb = scaleTable(colours ?? get("scale"), dark.value);
-  const left = clamp(18 + 8.4 * Math.min(16, longest(rows)), 50, 152);
-  const top = clamp(16 + 5.6 * Math.min(16, longest(columns)), 34, 110);
-  const room = Math.max(80, width - left - top * 0.7);
-  const cell = width ? clamp(Math.floor(room / columns.length), 7, largest) : 0;
+  const left = clamp(18 + 8.6 * Math.min(16, longest(rows)), 42, 152);
+  const { slant, top, beside, apart, cell } = layOut({ width: width - left, rows, columns, smallest, largest });
+  const cellHeight = Math.max(cell, Math.floor(height / rows.length));
 
   useLayoutEffect(() => {
     if (!cell || !data) return;
     paint(canvas.current, {
-      data, rows: rows.length, columns: columns.length, low, high, rgb, cell,
+      data, rows: rows.length, columns: columns.length, low, high, rgb, cell, cellHeight,
       digits: numbers, selected,
     });
   });
@@ -123,7 +160,7 @@ export function Matrix({
   const place = (event) => {
     const box = canvas.current.getBoundingClientRect();
     return [
-      clamp(Math.floor((event.clientY - box.top) / cell), 0, rows.length - 1),
+      clamp(Math.floor((event.clientY - box.top) / cellHeight), 0, rows.length - 1),
       clamp(Math.floor((event.clientX - box.left) / cell), 0, columns.length - 1),
     ];
   };
@@ -139,10 +176,11 @@ export function Matrix({
   const at = hovered ?? (selected && selected.row !== null && selected.column !== null
     ? [selected.row, selected.column] : null);
   const says = at && data ? `${rows[at[0]]} × ${columns[at[1]]}: ${fixed(data[at[0] * columns.length + at[1]], digits)}` : "";
-  const every = (room_) => Math.max(1, Math.ceil(room_ / (cell || room_)));
   // Where names stand too close, only some are shown, and none over the chosen one.
-  const shownLabel = (k, chosen, room_) => k === chosen
-    || (k % every(room_) === 0 && (chosen === null || chosen === undefined || Math.abs(k - chosen) >= every(room_)));
+  const shownLabel = (k, chosen, needed, size) => {
+    const every = roundly(Math.ceil(needed / (size || needed)));
+    return k === chosen || (k % every === 0 && (chosen === null || chosen === undefined || Math.abs(k - chosen) >= every));
+  };
   const table = useMemo(() => html`
     <${HiddenTable} data=${data} rows=${rows} columns=${columns} label=${label} digits=${digits} />`, [data]);
 
@@ -150,13 +188,13 @@ export function Matrix({
     <div class="matrix" ref=${frame}>
       <div class="scroller" tabindex="0" role="application" aria-roledescription="matrix"
            aria-label=${`${label}. Arrow keys move.`} onKeyDown=${onKeyDown}>
-        <div class="sheet" style=${{ width: `${left + cell * columns.length + top * 0.7}px`, height: `${top + cell * rows.length + 2}px` }}>
-          ${columns.map((text, i) => shownLabel(i, selected?.column, 17) && html`
-            <span class=${`column${selected?.column === i ? " chosen" : ""}`} aria-hidden="true"
+        <div class="sheet" style=${{ width: `${left + cell * columns.length + beside}px`, height: `${top + cellHeight * rows.length + 2}px` }}>
+          ${columns.map((text, i) => shownLabel(i, selected?.column, apart, cell) && html`
+            <span class=${`column ${slant}${selected?.column === i ? " chosen" : ""}`} aria-hidden="true"
               style=${{ left: `${left + cell * (i + 0.5)}px`, top: `${top - 4}px` }}>${text}</span>`)}
-          ${rows.map((text, j) => shownLabel(j, selected?.row, 16) && html`
-            <span class=${`row${selected?.row === j ? " chosen" : ""}`} aria-hidden="true"
-              style=${{ top: `${top + cell * (j + 0.5) - 9}px`, width: `${left - 8}px` }}>${text}</span>`)}
+          <div class="rows" style=${{ width: `${left}px`, "--top": `${top}px` }}>${rows.map((text, j) => shownLabel(j, selected?.row, 13, cellHeight) && html`
+            <span class=${`row${cellHeight < 16 ? " close" : ""}${selected?.row === j ? " chosen" : ""}`} aria-hidden="true"
+              style=${{ top: `${top + cellHeight * (j + 0.5) - 9}px`, width: `${left - 8}px` }}>${text}</span>`)}</div>
           <canvas ref=${canvas} aria-hidden="true" style=${{ left: `${left}px`, top: `${top}px` }}
             onPointerMove=${(event) => setHovered(place(event))}
             onPointerLeave=${() => setHovered(null)}
@@ -165,6 +203,7 @@ export function Matrix({
       </div>
       <p class="readout" aria-live="polite">
         <span class="axes">rows: ${rowTitle} · columns: ${columnTitle}</span>
+        <${Legend} rgb=${rgb} low=${low} high=${high} names=${names} />
         <output>${says}</output>
       </p>
       ${data && table}

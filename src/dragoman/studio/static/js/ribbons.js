@@ -1,16 +1,23 @@
 // Ribbons between the words of two sides, as wide as their attention.
-import { fixed, html } from "./lib.js";
+import { clamp, fixed, html, useRef } from "./lib.js";
+import { longest, useWidth } from "./matrix.js";
 
 const ROW = 30;
-const WIDTH = 520;
-const SIDE = 170;
+const CLOSE = 20; // for long sentences
+const MANY = 24; // words
+const WIDEST = 620;
 const FAINTEST = 0.04;
 
 export function Ribbons({ data, rows, columns, selected, onSelect }) {
+  const frame = useRef(null);
+  const width = Math.min(WIDEST, useWidth(frame) || WIDEST);
+  const side = (texts) => clamp(14 + 8.2 * longest(texts), 40, width / 3);
   const count = Math.max(rows.length, columns.length);
-  const height = count * ROW + 14;
-  const left = (i) => 22 + i * ROW + ((count - columns.length) * ROW) / 2;
-  const right = (j) => 22 + j * ROW + ((count - rows.length) * ROW) / 2;
+  const apart = count > MANY ? CLOSE : ROW;
+  const height = count * apart + 14;
+  // Both sides are spread over the whole height, so that ribbons run as level as they can.
+  const spread = (texts) => (k) => 22 + (texts.length > 1 ? (k * (count - 1) * apart) / (texts.length - 1) : 0);
+  const [left, right] = [spread(columns), spread(rows)];
   const strong = (j, i) => (selected.row === null && selected.column === null)
     || selected.row === j || selected.column === i;
   const bands = [];
@@ -24,10 +31,10 @@ export function Ribbons({ data, rows, columns, selected, onSelect }) {
     }
   }
   bands.sort((a, b) => strong(a.j, a.i) - strong(b.j, b.i));
-  const [x0, x1] = [SIDE, WIDTH - SIDE];
+  const [x0, x1] = [side(columns), width - side(rows)];
   return html`
-    <div class="scrolling tall" tabindex="0" role="region" aria-label="Ribbons between source and translation">
-      <svg class="drawing ribbons" viewBox=${`0 0 ${WIDTH} ${height}`} role="img"
+    <div class="scrolling tall" tabindex="0" role="region" aria-label="Ribbons between source and translation" ref=${frame}>
+      <svg class="drawing ribbons" viewBox=${`0 0 ${width} ${height}`} style=${{ width: `${width}px`, height: `${height}px` }} role="img"
         aria-label=${`Ribbons between ${columns.length} source and ${rows.length} target words, as wide as the attention`}>
         ${bands.map(({ i, j, weight }) => html`
           <path class=${strong(j, i) ? "band" : "band weak"} fill="none" stroke-linecap="round"

@@ -1,3 +1,3 @@
-// Before anything is painted: the theme that was chosen, or the system's own.
-const chosen = localStorage.getItem("theme");
-if (chosen) document.documentElement.dataset.theme = chosen;
+// Before anything is painted: the theme that was chosen, or else the system's own.
+const systemsOwn = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+document.documentElement.dataset.theme = localStorage.getItem("theme") ?? systemsOwn;

@@ -2,7 +2,7 @@
 import { fixed, html, percent, useMemo } from "../lib.js";
 import { useAnswer, useTensor } from "../api.js";
 import { Figure } from "../figure.js";
-import { Matrix, matrixExports } from "../matrix.js";
+import { Matrix, isWide, matrixExports } from "../matrix.js";
 import { python } from "../python.js";
 import { Ribbons } from "../ribbons.js";
 import { useTensorOf } from "../run.js";
@@ -78,10 +78,10 @@ function Views({ data, found, measure }) {
   const caption = `Rows are predicted words, columns source words: ${MEASURES[measure].says}.`;
   return html`
     <div class="panels">
-      <${Figure} id="alignment" title="Alignment" caption=${caption} ...${matrixExports(shown)} python=${code}>
+      <${Figure} wide=${isWide(columns)} id="alignment" title="Alignment" caption=${caption} ...${matrixExports(shown)} python=${code}>
         <${Matrix} label="Alignment" ...${shown} selected=${selected} onSelect=${choose} />
       <//>
-      <${Figure} id="ribbons" title="Ribbons" caption="The same as ribbons, as wide as the share of each row." table=${matrixExports(shown).table} python=${code}>
+      <${Figure} wide=${isWide(columns)} id="ribbons" title="Ribbons" caption="The same as ribbons, as wide as the share of each row." table=${matrixExports(shown).table} python=${code}>
         <${Ribbons} ...${shown} selected=${selected} onSelect=${choose} />
       <//>
     </div>`;

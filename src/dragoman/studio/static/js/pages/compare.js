@@ -1,9 +1,9 @@
 // Compare: two models on one sentence, and on the validation text.
-import { fixed, html, useMemo } from "../lib.js";
+import { clamp, fixed, html, useMemo, useRef } from "../lib.js";
 import { useAnswer } from "../api.js";
 import { Figure } from "../figure.js";
 import { JobControl, useJob } from "../jobs.js";
-import { Matrix, matrixExports } from "../matrix.js";
+import { Matrix, isWide, matrixExports, useWidth } from "../matrix.js";
 import { python, pythonOfModel, quote } from "../python.js";
 import { get, model, models, set } from "../state.js";
 import { Answer, Empty } from "../states.js";
@@ -60,7 +60,7 @@ function Alignment({ run, of, number, source }) {
     rowTitle: "predicted", columnTitle: "source",
   }), [run]);
   return html`
-    <${Figure} id=${`alignment-${number}`} title=${`Attention of ${name}`} ...${matrixExports(shown)}
+    <${Figure} wide=${isWide(shown.columns)} id=${`alignment-${number}`} title=${`Attention of ${name}`} ...${matrixExports(shown)}
       python=${() => python({ source }, "print(inspection.attention(\"cross\")[-1].mean(dim=0))", { of, changed: false })}
       caption="Cross-attention of the last layer, mean of its heads, by words.">
       <${Matrix} label=${`Attention of ${name}`} ...${shown} />
@@ -88,13 +88,22 @@ function Scores({ against }) {
 }
 
 function Intervals({ found, names }) {
-  const buckets = found.models[0].map((one) => one.words);
+  const frame = useRef(null);
+  const room = clamp(useWidth(frame), 300, 832);
+  const buckets = found.models[0].map((one) => one.words.replace("-", "–"));
   const most = Math.max(...found.models.flat().map((one) => one.high), 1);
-  const [row, left, width] = [52, 130, 560];
+  const [row, left, width] = [52, 112, room - 170];
   const x = (value) => left + (width * value) / most;
+  const bottom = buckets.length * row + 4;
+  const apart = most > 40 ? 20 : most > 15 ? 10 : 5;
+  const marks = Array.from({ length: Math.floor(most / apart) + 1 }, (_, k) => k * apart);
   return html`
-    <div class="scrolling"><svg class="drawing intervals" viewBox=${`0 0 ${left + width + 60} ${buckets.length * row + 30}`} role="img"
+    <div class="scrolling" ref=${frame}><svg class="drawing intervals" viewBox=${`0 0 ${room} ${bottom + 24}`} style=${{ width: `${room}px`, height: `${bottom + 24}px` }} role="img"
       aria-label=${found.models.map((one, k) => `${names[k]}: ${one.map((b) => `${b.words} words ${fixed(b.bleu, 1)}`).join(", ")}`).join("; ")}>
+      ${marks.map((value) => html`
+        <line class=${value ? "scale" : "scale zero"} x1=${x(value)} x2=${x(value)} y1="4" y2=${bottom} />
+        <text class="faint" x=${x(value)} y=${bottom + 16} text-anchor="middle">${value}</text>`)}
+      <text class="faint" x=${room} y=${bottom + 16} text-anchor="end">BLEU</text>
       ${buckets.map((words, b) => html`
         <text x="8" y=${b * row + 28}>${words} words</text><text class="faint" x="8" y=${b * row + 43}>${found.models[0][b].count} sentences</text>
         ${found.models.map((one, k) => html`
@@ -102,5 +111,5 @@ function Intervals({ found, names }) {
           <circle class=${`interval m${k}`} cx=${x(one[b].bleu)} cy=${b * row + 20 + 16 * k} r="5" />
           <text class="faint" x=${x(one[b].high) + 8} y=${b * row + 24 + 16 * k}>${fixed(one[b].bleu, 1)}</text>`)}`)}
     </svg></div>
-    <p class="legend"><i class="best"></i> ${names[0]} <i class="second"></i> ${names[1]} <em>${found.sentences} sentences</em></p>`;
+    <p class="legend"><span><i class="best"></i>${names[0]}</span><span><i class="second"></i>${names[1]}</span><em>${found.sentences} sentences</em></p>`;
 }

@@ -44,7 +44,7 @@ export function Examples() {
         "    print(found.target_text, found.log_probability / len(found.target_out))"].join("\n"))}>
       <${JobControl} of=${job} name="Translate the validation text" />
       ${rows.length === 0 ? html`<${Empty}>Nothing translated yet.<//>` : html`
-        <div class="scrolling" tabindex="0" role="region" aria-label="Examples"><table class="data examples-table">
+        <div class="scrolling" tabindex="0" role="region" aria-label="Examples"><table class="data texts examples-table">
           <thead><tr>${COLUMNS.map((one) => html`
             <th scope="col" class=${one.number ? "number" : ""} aria-sort=${by === one.id ? (down ? "descending" : "ascending") : undefined}>
               <button onClick=${() => set({ sort: one.id, down: by === one.id && !down ? "1" : "" })}>${one.name}${by === one.id ? (down ? " ↓" : " ↑") : ""}</button></th>`)}

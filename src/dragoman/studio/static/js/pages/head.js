@@ -64,12 +64,12 @@ function Switches({ data, at, found }) {
       <label><input type="checkbox" checked=${has("scaling")} onChange=${() => toggle("without:scaling")} /> without √dₖ</label>
       <label><input type="checkbox" checked=${has("mask")} onChange=${() => toggle("without:mask")} /> without masks</label>
       <label><input type="checkbox" checked=${changes.value.includes(`ablate:${where}`)} onChange=${() => toggle(`ablate:${where}`)} /> head off</label>
-      <label for="temperature">temperature</label>
+      <span class="field"><label for="temperature">temperature</label>
       <input id="temperature" type="range" min="-2" max="2" step="0.25" value=${Math.log2(Number(temperature))}
         onChange=${(event) => {
           const value = 2 ** Number(event.target.value);
           replaceChange(`temperature:${where}:`, value === 1 ? "" : `temperature:${where}:${value.toFixed(3)}`);
-        }} /><output>${Number(temperature).toFixed(2)}</output>
+        }} /><output>${Number(temperature).toFixed(2)}</output></span>
       <form class="edit" onSubmit=${(event) => { event.preventDefault(); if (score !== "") replaceChange(`${editing}:`, `${editing}:${Number(score)}`); }}>
         <label>score <input type="number" step="any" min="-10000" max="10000" value=${score} aria-label="score after scaling"
           onInput=${(event) => setScore(event.target.value)} /></label>

@@ -34,11 +34,12 @@ export function Heads({ data }) {
         <button aria-pressed=${!whole} onClick=${() => set({ over: "" })}>this sentence</button>
         <button aria-pressed=${whole} onClick=${() => set({ over: "validation" })}>validation text</button></span>
       <label><input type="checkbox" checked=${get("sorted") === "1"} onChange=${(event) => set({ sorted: event.target.checked ? "1" : "" })} /> sorted</label>
+      <span class="which">${measure.name}: ${measure.says}</span>
     </div>
     ${whole && html`<${JobControl} of=${job} name="Measure every head on the validation text" />`}
     ${sentence.status === "error" && html`<p class="problem" role="alert">${sentence.error}</p>`}
     <div class="panels heads-panels">
-      <div class="kinds">${Object.keys(KINDS).map((of) => html`
+      <div class="kinds" style=${{ "--heads": String(model.value.heads) }}>${Object.keys(KINDS).map((of) => html`
         <${Grid} key=${of} of=${of} data=${data} found=${found} measure=${measure} />`)}</div>
       <${Chosen} data=${data} />
     </div>`;
@@ -49,7 +50,7 @@ function Grid({ of, data, found, measure }) {
   const values = found?.[measure.id]?.[of] ?? null;
   return html`
     <${Figure} id=${`heads-${of}`} title=${KINDS[of]} ...${exports_(of, values, measure)}
-      caption=${values ? `${measure.name}: ${measure.says}.` : measure.id === "alignment" && of !== "cross" ? "Only cross-attention aligns." : ""}
+      caption=${measure.id === "alignment" && of !== "cross" ? "Only cross-attention aligns." : ""}
       python=${() => code(data, measure)}>
       <${Answer} of=${tensor}>${(shown) => html`<${Cells} of=${of} shown=${shown} values=${values} />`}<//>
     <//>`;
@@ -93,7 +94,7 @@ function Cells({ of, shown, values }) {
   const most = values ? Math.max(...values.flat().map(Math.abs), 1e-9) : 1;
   const ordered = get("sorted") === "1" && values ? [...cells].sort((a, b) => value(b) - value(a)) : cells;
   return html`
-    <div class="heads" style=${{ "--heads": String(heads) }}>${ordered.map((cell) => {
+    <div class="heads">${ordered.map((cell) => {
       const chosen = kind.value === of && layer.value === cell.layer && oneHead.value === cell.head;
       const off = changes.value.includes(ablation(of, cell.layer, cell.head));
       const says = value(cell);

@@ -4,7 +4,7 @@ import { useAnswer } from "../api.js";
 import { toggle } from "../changes.js";
 import { barsSvg } from "../export.js";
 import { Figure } from "../figure.js";
-import { Matrix, matrixExports } from "../matrix.js";
+import { Matrix, isWide, matrixExports } from "../matrix.js";
 import { python } from "../python.js";
 import { targetPlace } from "../selection.js";
 import { changes, number, set } from "../state.js";
@@ -19,6 +19,7 @@ export function Masks({ data }) {
     </div>`;
 }
 
+const LOOKS = [[1, "may look"], [0, "may not"]];
 const flat = (rows) => Float32Array.from(rows.flat());
 
 function Batch({ found, question }) {
@@ -29,7 +30,7 @@ function Batch({ found, question }) {
   }), [found]);
   const causal = useMemo(() => ({
     data: flat(found.causal), rows: found.targets[row].map(readable), columns: found.targets[row].map(readable),
-    rowTitle: "reads, to predict the next", columnTitle: "may look at",
+    rowTitle: "reads", columnTitle: "may look at",
   }), [found, row]);
   const combined = useMemo(() => ({ ...causal, data: flat(found.combined[row]) }), [found, row]);
   const code = (then) => () => python(question, `from dragoman.inspection.leaks import batch_masks\n\n${then}`);
@@ -39,15 +40,15 @@ function Batch({ found, question }) {
       <div class="batch">${found.sources.map((pieces, k) => html`
         <button class="quiet" aria-pressed=${k === row} onClick=${() => set({ row: k })}>${k + 1}</button>
         <p>${pieces.map((piece, i) => html`<span class=${found.padding[k][i] ? "piece" : "piece pad"}>${readable(piece)}</span>`)}</p>`)}</div>
-      <${Matrix} label="Padding mask" ...${padding} digits=${0} high=${1.5} numbers=${false} largest=${26} />
+      <${Matrix} label="Padding mask" ...${padding} digits=${0} high=${1.5} names=${LOOKS} numbers=${false} largest=${26} />
     <//>
-    <${Figure} id="causal" title="Causal" ...${matrixExports(causal)} python=${code("print(batch_masks([inspection]).causal)")}
+    <${Figure} wide=${isWide(causal.columns)} id="causal" title="Causal" ...${matrixExports(causal)} python=${code("print(batch_masks([inspection]).causal)")}
       caption="Each place of the decoder may look at itself and at what came before.">
-      <${Matrix} label="Causal mask" ...${causal} digits=${0} high=${1.5} numbers=${false} largest=${24} />
+      <${Matrix} label="Causal mask" ...${causal} digits=${0} high=${1.5} names=${LOOKS} numbers=${false} largest=${24} />
     <//>
-    <${Figure} id="combined" title=${`Both, for sentence ${row + 1}`} ...${matrixExports(combined)} python=${code("print(batch_masks([inspection]).combined)")}
+    <${Figure} wide=${isWide(causal.columns)} id="combined" title=${`Both, for sentence ${row + 1}`} ...${matrixExports(combined)} python=${code("print(batch_masks([inspection]).combined)")}
       caption="What is left for real words. Padding stands at the end, where no word looks anyway; rows of padding are not counted in the loss.">
-      <${Matrix} label="Combined mask" ...${combined} digits=${0} high=${1.5} numbers=${false} largest=${24} />
+      <${Matrix} label="Combined mask" ...${combined} digits=${0} high=${1.5} names=${LOOKS} numbers=${false} largest=${24} />
     <//>`;
 }
 
@@ -76,6 +77,6 @@ function Leak({ data }) {
           <tbody>${labels.map((label, k) => html`<tr class=${k === found.place ? "chosen" : ""}>
             <td>${label}${k === found.place ? html` <em>(${readable(found.before)} → ${found.after})</em>` : ""}</td>
             <td class="number">${found.differences[k] === 0 ? "0" : found.differences[k].toPrecision(4)}</td>
-            <td><span class="bar-cell" style=${{ width: `${(10 * found.differences[k]) / Math.max(...found.differences, 1e-9)}rem` }}></span></td></tr>`)}</tbody></table>`}<//>
+            <td><span class="bar-cell" style=${{ width: `calc(${found.differences[k] / Math.max(...found.differences, 1e-9)} * min(10rem, 18vw))` }}></span></td></tr>`)}</tbody></table>`}<//>
     <//>`;
 }

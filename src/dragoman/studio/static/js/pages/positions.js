@@ -9,6 +9,8 @@ import { model, number, set } from "../state.js";
 import { run } from "../run.js";
 import { Answer, Empty } from "../states.js";
 
+const CHOSEN = 25; // a wave slow enough to be seen as one
+
 const code = (then) => () => pythonOfModel(
   `from dragoman.inspection.order import position_table, rotation, similarity_by_distance\n\ntable = position_table(translator, 64)\n${then}`);
 
@@ -29,7 +31,7 @@ export function Positions() {
 
 function Heatmap({ table }) {
   const [length, width] = table.shape;
-  const dimension = clamp(number("dimension", 1), 1, width) - 1;
+  const dimension = clamp(number("dimension", CHOSEN), 1, width) - 1;
   const shown = useMemo(() => ({
     data: table.data,
     rows: Array.from({ length }, (_, k) => String(k)),
@@ -39,18 +41,18 @@ function Heatmap({ table }) {
   return html`
     <${Figure} wide id="encoding" title="What is added at each position" ...${matrixExports(shown)} python=${code("print(table)")}
       caption="Each row is a position, each pair of columns one wave; to the right the waves grow longer.">
-      <${Matrix} label="Positional encoding" ...${shown} numbers=${false} largest=${14} selected=${{ row: null, column: dimension }}
+      <${Matrix} label="Positional encoding" ...${shown} numbers=${false} smallest=${3} largest=${14} height=${400} selected=${{ row: null, column: dimension }}
         onSelect=${(_, column) => set({ dimension: column + 1 })} />
     <//>`;
 }
 
 function Dimensions({ table }) {
   const [length, width] = table.shape;
-  const dimension = clamp(number("dimension", 1), 1, width) - 1;
+  const dimension = clamp(number("dimension", CHOSEN), 1, width) - 1;
   const curve = (at) => Array.from({ length }, (_, p) => table.data[p * width + at]);
   const shown = useMemo(() => ({
     x: Array.from({ length }, (_, p) => p),
-    series: [dimension, Math.min(dimension + 1, width - 1), Math.min(dimension + 8, width - 1)]
+    series: [dimension, Math.min(dimension + 1, width - 1), Math.min(dimension + Math.ceil(width / 8), width - 1)]
       .filter((at, k, all) => all.indexOf(at) === k)
       .map((at) => ({ label: `dimension ${at + 1}`, values: curve(at) })),
     xTitle: "position",
@@ -127,7 +129,7 @@ function Swap() {
       python=${() => python(data.question, `from dragoman.inspection.order import swap_words\n\nprint(swap_words(inspection, ${first}, ${second}))`, { changed: false })}>
       <div class="controls">${choose("first", first, "swap")} ${choose("second", second, "and")}</div>
       <${Answer} of=${answer} empty="Choose two different words.">${(found) => html`
-        <div class="scrolling"><table class="data">
+        <div class="scrolling"><table class="data texts">
           <thead><tr><th scope="col">order</th><th scope="col">positions</th><th scope="col">source</th><th scope="col">translation</th><th scope="col" class="number">log P</th></tr></thead>
           <tbody>${rows(found).map(([order, with_, one]) => html`
             <tr><td>${order}</td><td>${with_}</td><td>${one.source_text}</td><td>${one.translation}</td><td class="number">${fixed(one.log_probability)}</td></tr>`)}</tbody>

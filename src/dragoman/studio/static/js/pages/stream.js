@@ -5,7 +5,7 @@ import { Curves, curveExports } from "../curves.js";
 import { css, over, scale } from "../colour.js";
 import { dark } from "../appearance.js";
 import { Figure } from "../figure.js";
-import { Matrix, matrixExports } from "../matrix.js";
+import { Legend, Matrix, isWide, matrixExports } from "../matrix.js";
 import { python } from "../python.js";
 import { sourcePlace, targetPlace } from "../selection.js";
 import { get, number, set } from "../state.js";
@@ -66,6 +66,7 @@ function Lens({ rows, data, place, choose }) {
               title=${`${readable(one.piece)} ${percent(one.probability)}; final token ${percent(one.final_probability)}, rank ${one.final_rank}`}
               onClick=${() => choose(k)}>${readable(one.piece)}</td>`)}</tr>`)}</tbody>
       </table></div>
+      <p class="readout"><span>probability of the final token</span><${Legend} rgb=${rgb} low=${0} high=${1} /></p>
     <//>`;
 }
 
@@ -78,7 +79,7 @@ function Lengths({ sublayers, tokens, stack, place, choose, question }) {
     };
   }, [sublayers]);
   return html`
-    <${Figure} id="lengths" title="Length of the stream" ...${matrixExports(shown)}
+    <${Figure} wide=${isWide(tokens.pieces)} id="lengths" title="Length of the stream" ...${matrixExports(shown)}
       caption="How long each token's vector is after each sublayer."
       python=${() => python(question, `for sublayer in inspection.sublayers("${stack}"):\n    print(sublayer.layer, sublayer.name, sublayer.lengths)`)}>
       <${Matrix} label="Length of the stream" ...${shown} digits=${2} selected=${{ row: null, column: place }} onSelect=${(_, column) => choose(column)} />
@@ -92,10 +93,10 @@ function Written({ sublayers, place, stack, question }) {
       { label: "stream", values: sublayers.map((one) => one.lengths[place]) },
       { label: "written", values: sublayers.map((one) => one.written_lengths[place]) },
     ],
-    xTitle: "sublayer",
+    xTitle: "sublayer", xNames: sublayers.map(named),
   }), [sublayers, place]);
   return html`
-    <${Figure} id="written" title="What each sublayer writes" ...${curveExports(shown)}
+    <${Figure} wide=${isWide(sublayers[0].lengths)} id="written" title="What each sublayer writes" ...${curveExports(shown)}
       caption="The length of the stream at the chosen place, and of what each sublayer wrote into it."
       python=${() => python(question, `for sublayer in inspection.sublayers("${stack}"):\n    print(sublayer.written_lengths[${place}], sublayer.lengths[${place}])`)}>
       <${Curves} label="Stream and written" ...${shown} />

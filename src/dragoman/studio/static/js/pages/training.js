@@ -1,7 +1,7 @@
 // Training: the curves of the run, live, and how attention came about.
 import { clamp, fixed, html, percent, useEffect, useMemo, useState } from "../lib.js";
 import { askNow, useAnswer, useTensor } from "../api.js";
-import { Curves, curveExports } from "../curves.js";
+import { Curves, curveExports, smoothed } from "../curves.js";
 import { Figure } from "../figure.js";
 import { Matrix, matrixExports } from "../matrix.js";
 import { run } from "../run.js";
@@ -11,6 +11,16 @@ import { model, models, number, set, unit } from "../state.js";
 import { Answer, Empty } from "../states.js";
 
 const EVERY = 2000;
+const REACH = 12; // values on either side in a running mean
+
+// What was measured, faintly, and its running mean.
+function noisy(label, values) {
+  if (values.length < 4 * REACH) return [{ label, values, colour: 0 }];
+  return [
+    { label: "as measured", values, faint: true, colour: 0 },
+    { label: `${label}, smoothed`, values: smoothed(values, REACH), colour: 0 },
+  ];
+}
 
 // The diary, read again while the run goes on.
 function useDiary(name) {
@@ -73,10 +83,10 @@ function Views({ found }) {
       });
     };
     return {
-      loss: [{ label: "training", values: train.plain_loss ?? [] }, { label: "validation", values: validAt("loss") }],
-      accuracy: [{ label: "training", values: train.accuracy ?? [] }, { label: "validation", values: validAt("accuracy") }],
+      loss: [...noisy("training", train.plain_loss ?? []), { label: "validation", values: validAt("loss"), colour: 1 }],
+      accuracy: [...noisy("training", train.accuracy ?? []), { label: "validation", values: validAt("accuracy"), colour: 1 }],
       rate: [{ label: "this run", values: train.rate ?? [] }, { label: "the paper's formula", values: found.paper_rate, dash: true }],
-      norm: [{ label: "gradient norm", values: train.gradient_norm ?? [] }],
+      norm: noisy("gradient norm", train.gradient_norm ?? []),
       speed: [{ label: "target tokens per second", values: train.tokens_per_second ?? [] }],
       bleu: [{ label: "validation BLEU (greedy)", values: valid.bleu ?? [] }],
     };
@@ -95,7 +105,7 @@ function Views({ found }) {
     <div class="panels">
       <${Panel} id="loss" title="Loss" x=${x} series=${series.loss} python='print([(e["step"], e["plain_loss"]) for e in diary if e["kind"] == "train"])' caption="Per target token, without label smoothing." />
       <${Panel} id="accuracy" title="Accuracy" x=${x} series=${series.accuracy} python='print([(e["step"], e["accuracy"]) for e in diary])' caption="Share of tokens predicted right, the ones before them given." />
-      <${Panel} id="rate" title="Learning rate" x=${x} series=${series.rate} python='print([(e["step"], e["rate"]) for e in diary if e["kind"] == "train"])' caption=${`Schedule: ${found.schedule}. Dashed: d_model^−0.5 · min(step^−0.5, step · warmup^−1.5) with a warm-up of ${found.warmup}.`} />
+      <${Panel} id="rate" title="Learning rate" x=${x} series=${series.rate} python='print([(e["step"], e["rate"]) for e in diary if e["kind"] == "train"])' caption=${`Schedule: ${found.schedule}. Dashed: d_model⁻⁰·⁵ · min(step⁻⁰·⁵, step · warmup⁻¹·⁵) with a warm-up of ${found.warmup}.`} />
       <${Panel} id="gradient" title="Gradient norm" x=${x} series=${series.norm} python='print([(e["step"], e["gradient_norm"]) for e in diary if e["kind"] == "train"])' caption="Before clipping." />
       <${Panel} id="speed" title="Speed" x=${x} series=${series.speed} python='print([(e["step"], e["tokens_per_second"]) for e in diary if e["kind"] == "train"])' caption=${`Target tokens per second${found.padding_share === null ? "" : `; ${percent(found.padding_share)} of a batch is padding`}.`} />
       ${valid.bleu?.length ? html`<${Panel} id="bleu" title="Validation BLEU" x=${valid.step} series=${series.bleu} python='print([(e["step"], e["bleu"]) for e in diary if e["kind"] == "valid"])' caption="Greedy, on the first validation sentences." />` : null}

@@ -19,7 +19,8 @@ function Step({ prediction, place, data }) {
   const chosen = targetPlace.value === place;
   return html`
     <li class=${`step${chosen ? " chosen" : ""}`}>
-      <p class="reads">reads <b>${readable(prediction.reads)}</b> → predicts</p>
+      <p class="reads">reads <b>${readable(prediction.reads)}</b></p>
+      <p class="reads">→ predicts</p>
       <button class="predicted" aria-pressed=${chosen} onClick=${() => set({ j: chosen ? "" : place })}>${readable(prediction.predicts)}</button>
       <div class="probability"><span style=${{ width: `${100 * prediction.probability}%` }}></span></div>
       <p class="says"><output>${percent(prediction.probability)}</output>${prediction.rank > 1 && html` <em>rank ${prediction.rank}</em>`}</p>
