@@ -9,12 +9,14 @@ from dragoman.config import load_preset
 from dragoman.decoding.options import SearchOptions
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.build import build_model
+from dragoman.model.freed_memory import keep_freed_memory
 from dragoman.model.weights import set_weights
 
 
 def main() -> None:
     job = read_job()
     torch.set_num_threads(job.threads)
+    keep_freed_memory()
     settings = {f"model.{key}": value for key, value in job.model.items()}
     config = load_preset("base").with_settings(settings)
     model = build_model(config.model, job.vocabulary).eval()

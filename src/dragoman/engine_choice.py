@@ -135,7 +135,9 @@ class EngineChoice:
 
         from dragoman.engines.pytorch import PyTorchEngine
         from dragoman.model.device import choose_device
+        from dragoman.model.freed_memory import keep_freed_memory
 
+        keep_freed_memory()
         if self._threads is not None:
             torch.set_num_threads(self._threads)
         others, model = self._load_others(), self.saved.model

@@ -59,8 +59,12 @@ def follow(rules: Sequence[Rule], log_probabilities: Tensor, live: Live) -> Tens
     """
     for rule in rules:
         ruled = rule(log_probabilities, live)
-        stuck = ruled.isneginf().all(dim=1, keepdim=True)
-        log_probabilities = torch.where(stuck, log_probabilities, ruled)
+        if ruled is log_probabilities:
+            continue
+        stuck = ruled.amax(dim=1, keepdim=True).isneginf()
+        if stuck.any():
+            ruled = torch.where(stuck, log_probabilities, ruled)
+        log_probabilities = ruled
     return log_probabilities
 
 
