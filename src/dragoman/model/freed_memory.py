@@ -1,8 +1,9 @@
 """Memory that was freed is kept for the next tensor instead of given back.
 
-An update allocates and frees the same large tensors as the one before it, and so does a
-step of a search. glibc asks the system for each of them anew and hands it back, and every
-page of it is then cleared and entered into the page table again, while other threads wait.
+An update allocates and frees the same large tensors as the one before it, and so does
+a step of a search. glibc asks the system for each of them anew and hands it back, and
+every page of it is then cleared and entered into the page table again, while the other
+threads wait.
 """
 
 import ctypes
