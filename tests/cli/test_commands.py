@@ -88,6 +88,13 @@ def test_nbest_has_number_score_and_text(model_folder: Path) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
+def test_options_may_stand_before_what_is_translated(model_folder: Path) -> None:
+    before = dragoman("translate", "--nbest", 2, model_folder, "--beam", 4, "Let's go!")
+    after = dragoman("translate", model_folder, "Let's go!", "--beam", 4, "--nbest", 2)
+    assert before.stdout == after.stdout
+    assert len(after.stdout.splitlines()) == 2
+
+
 def test_input_is_answered_as_it_comes(model_folder: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "dragoman", "translate", str(model_folder)],

@@ -23,6 +23,7 @@ from dragoman.cli import (
     train,
     translate,
 )
+from dragoman.cli.parsers import CommandParser
 from dragoman.errors import DragomanError
 
 DESCRIPTION = """\
@@ -72,7 +73,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--debug", action="store_true", help="show the traceback of an error"
     )
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=CommandParser
+    )
     for command in COMMANDS:
         command.add_parser(subparsers)
     return parser

@@ -1,6 +1,7 @@
 """What the parsers of all commands share."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -10,6 +11,29 @@ if TYPE_CHECKING:
     ]
 else:
     Subparsers = object
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Understands options before, between and after what a command is about.
+
+    By itself, argparse takes `MODEL --beam 4 SENTENCE` for a MODEL without sentences.
+    """
+
+    _is_parsing = False
+
+    def parse_known_args(  # type: ignore[override]  # argparse's has overloads
+        self,
+        args: Sequence[str] | None = None,
+        namespace: argparse.Namespace | None = None,
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Read options first, and what is left of the command after them."""
+        if self._is_parsing or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._is_parsing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_parsing = False
 
 
 def add_command(
