@@ -121,3 +121,8 @@ def test_learned_positions_must_reach_the_longest_sentence() -> None:
     assert choose_recipe("tiny", None, 0, settings).config.model.max_positions == 307
     with pytest.raises(ConfigError, match=r"= 306 learned .* set at least 307, or"):
         choose_recipe("tiny", None, 0, settings | {"model.max_positions": 306})
+
+
+def test_running_text_is_counted_in_lines() -> None:
+    assert "300 lines are few" in choose_recipe(None, None, 300, {}, "lines").why
+    assert "300 lines" in choose_recipe(None, 5, 300, {}, "lines").why

@@ -2,7 +2,7 @@
 
 from dragoman.config import Config
 from dragoman.errors import TrainingError
-from dragoman.text.corpus import count_pairs
+from dragoman.text.corpus import Corpus, count_pairs
 from dragoman.training.preparation import Prepared, open_same
 from dragoman.training.progress import ProgressBar
 from dragoman.training.recipe import choose_recipe
@@ -13,6 +13,7 @@ from dragoman.training.run_record import (
     refuse_other_settings,
 )
 from dragoman.training.starting_point import refuse_another_start
+from dragoman.training.tasks import KINDS
 
 
 def agree_on_settings(
@@ -44,13 +45,20 @@ def _choose_settings(
         progress.say(f"settings, vocabulary and weights of {request.start.folder}")
         return request.start.config(request.settings)
     pairs = 0
-    if request.preset is None and all(c.source.is_file() for c in request.corpora):
+    if request.preset is None and not any(map(_is_stream, request.corpora)):
         pairs = count_pairs(request.corpora)
+    noun = "lines" if request.task in KINDS else "pairs"
     recipe = choose_recipe(
-        request.preset, request.budget.minutes, pairs, request.settings
+        request.preset, request.budget.minutes, pairs, request.settings, noun
     )
     progress.say(f"preset {recipe.preset}: {recipe.why}")
     return recipe.config
+
+
+def _is_stream(corpus: Corpus) -> bool:
+    """Say whether it can be read but once, as a pipe can."""
+    path = corpus.source
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def prepare_everywhere(

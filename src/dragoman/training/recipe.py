@@ -34,47 +34,52 @@ def choose_recipe(
     minutes: float | None,
     pairs: int,
     settings: Mapping[str, Any],
+    noun: str = "pairs",
 ) -> Recipe:
-    """Take the preset that was asked for, or the one that suits budget and corpus."""
+    """Take the preset that was asked for, or the one that suits budget and corpus.
+
+    The noun says what was counted.
+    """
+    counted = f"{pairs:,} {noun}"
     if preset is not None:
         return _recipe(preset, "as asked", settings)
     if minutes is not None:
-        return _recipe_for_minutes(minutes, pairs, settings)
+        return _recipe_for_minutes(minutes, pairs, counted, settings)
     if pairs < FEW_PAIRS:
-        why = f"{pairs:,} pairs are few: a larger model would only memorise them"
+        why = f"{counted} are few: a larger model would only memorise them"
         return _recipe("tiny", why, settings)
     if pairs < MANY_PAIRS:
-        why = f"{pairs:,} pairs are enough for a small model"
+        why = f"{counted} are enough for a small model"
         return _recipe("small", why, settings)
-    why = f"{pairs:,} pairs are enough for the paper's base model"
+    why = f"{counted} are enough for the paper's base model"
     return _recipe("base", why, settings)
 
 
 def _recipe_for_minutes(
-    minutes: float, pairs: int, settings: Mapping[str, Any]
+    minutes: float, pairs: int, counted: str, settings: Mapping[str, Any]
 ) -> Recipe:
     """Choose the model that learns the most in the time, and how much it forgets."""
     passes = minutes * PAIRS_PER_MINUTE / max(pairs, 1)
     dropout = dropout_for(passes)
     if dropout and pairs < FEW_PAIRS:
-        return _small_recipe(minutes, pairs, passes, settings)
+        return _small_recipe(minutes, counted, passes, settings)
     why = (
         f"the most that {minutes:g} minutes can give; about {passes:.2g} passes over "
-        f"{pairs:,} pairs call for dropout {dropout:g}"
+        f"{counted} call for dropout {dropout:g}"
     )
     grown = {"training.dropout_growth": 1.0} if dropout else {}
     return _recipe("fast", why, {"model.dropout": dropout, **grown, **settings})
 
 
 def _small_recipe(
-    minutes: float, pairs: int, passes: float, settings: Mapping[str, Any]
+    minutes: float, counted: str, passes: float, settings: Mapping[str, Any]
 ) -> Recipe:
     """Let a small model see few pairs often, with dropout growing meanwhile."""
     passes *= TIMES_FASTER
     short = passes < MANY_PASSES
     growth = 1.0 if short else load_preset("tiny").training.dropout_growth
     why = (
-        f"{minutes:g} minutes are some {passes:.2g} passes over only {pairs:,} pairs: "
+        f"{minutes:g} minutes are some {passes:.2g} passes over only {counted}: "
         "a small model sees them more often, and dropout grows "
         f"{'all the while' if short else 'until each is well known'}"
     )

@@ -29,6 +29,7 @@ from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer
 from dragoman.training.memory_probe import memory_advice
 from dragoman.training.precision import refuse_precision
+from dragoman.training.preparation import Prepared
 from dragoman.training.progress import ProgressBar
 from dragoman.training.request import Request
 from dragoman.training.run_record import (
@@ -143,17 +144,10 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     """Prepare, learn, average, save."""
     processes = request.processes
     earlier = read_record(request.folder) if processes.first else None
-    config = agree_on_settings(request, earlier, progress)
+    config = _settle(request, earlier, progress)
     budget = request.budget
     if not budget.given:
         budget = Budget(steps=config.training.max_steps)
-    threads = processes.threads(config.training.threads)
-    if threads:
-        torch.set_num_threads(threads)
-    keep_freed_memory()
-    refuse_precision(config.training.precision, request.device)
-    refuse_other_task(config, request.task)
-    _refuse_batch_norm(config, processes.count)
     prepared = prepare_everywhere(request, config, earlier)
     started_from = None if request.start is None else request.start.fingerprint
     record = RunRecord(
@@ -165,29 +159,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         return TrainingResult(
             request.folder, Ending.BUDGET, steps, seconds, None, rank=processes.rank
         )
-
-    torch.manual_seed(config.training.seed)
-    with memory_advice(config.training, "the model itself"):
-        model = build_for(config, prepared.tokenizers)
-        # The first process also validates, with the whole model.
-        if processes.first or not processes.shards(config.training.sharding):
-            model = model.to(request.device)
-    if request.start is not None:
-        request.start.give_weights(model)
-    processes.seed(config.training.seed)
-    with Interruption() as interruption:
-        with memory_advice(config.training, "the optimizer's state"):
-            trainer = assemble(
-                request, config, budget, prepared, model, progress, interruption
-            )
-        if processes.first:
-            record.write(request.folder)
-        try:
-            with memory_advice(config.training, "an update"):
-                ending = trainer.run()
-        finally:
-            if trainer.metrics is not None:
-                trainer.metrics.close()
+    trainer, ending = _learn(request, record, prepared, progress)
     state = trainer.state
     result = TrainingResult(
         request.folder, ending, state.step, state.seconds, None, rank=processes.rank
@@ -211,6 +183,50 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         result = replace(result, validation=validation)
     processes.wait()
     return result
+
+
+def _settle(
+    request: Request, earlier: RunRecord | None, progress: ProgressBar
+) -> Config:
+    """Agree on the settings, refuse what cannot be done, and make ready for it."""
+    config = agree_on_settings(request, earlier, progress)
+    threads = request.processes.threads(config.training.threads)
+    if threads:
+        torch.set_num_threads(threads)
+    keep_freed_memory()
+    refuse_precision(config.training.precision, request.device)
+    refuse_other_task(config, request.task)
+    _refuse_batch_norm(config, request.processes.count)
+    return config
+
+
+def _learn(
+    request: Request, record: RunRecord, prepared: Prepared, progress: ProgressBar
+) -> tuple[Trainer, Ending]:
+    """Build the model and train it until the budget is spent or someone stops it."""
+    config, processes = record.config, request.processes
+    torch.manual_seed(config.training.seed)
+    with memory_advice(config.training, "the model itself"):
+        model = build_for(config, prepared.tokenizers)
+        # The first process also validates, with the whole model.
+        if processes.first or not processes.shards(config.training.sharding):
+            model = model.to(request.device)
+    if request.start is not None:
+        request.start.give_weights(model)
+    processes.seed(config.training.seed)
+    with Interruption() as interruption:
+        with memory_advice(config.training, "the optimizer's state"):
+            trainer = assemble(
+                request, config, record.budget, prepared, model, progress, interruption
+            )
+        if processes.first:
+            record.write(request.folder)
+        try:
+            with memory_advice(config.training, "an update"):
+                return trainer, trainer.run()
+        finally:
+            if trainer.metrics is not None:
+                trainer.metrics.close()
 
 
 def _refuse_batch_norm(config: Config, processes: int) -> None:
