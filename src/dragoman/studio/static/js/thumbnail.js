@@ -4,7 +4,7 @@ import { dark } from "./appearance.js";
 import { scale } from "./colour.js";
 import { get } from "./state.js";
 
-const LARGEST = 72; // cells; beyond this, each shows the largest of a few
+const LARGEST = 44; // cells, one pixel each at the least; beyond this, each shows the largest of a few
 
 function pooled({ data, rows, columns }) {
   const by = Math.ceil(Math.max(rows, columns) / LARGEST);
