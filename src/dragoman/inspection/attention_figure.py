@@ -60,7 +60,7 @@ def draw_attention(picture: AttentionPicture, path: Path) -> None:
     small_width = 1.35 * heads
     height = max(large[1], 1.25 * layers + 0.8)
     figure = Figure(figsize=(large[0] + small_width + 0.6, height), dpi=150)
-    figure.set_layout_engine("constrained")
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
     halves: Any = figure.subfigures(1, 2, width_ratios=[large[0], small_width])
     left, right = halves
     _draw_large(left, picture, cell)

@@ -18,7 +18,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#5
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 TWO_WAYS = "PuOr"  # both ends differ in lightness from the middle, and in hue
-PANEL = (4.6, 3.5)  # inches
+PANEL = (4.6, 3.8)  # inches
+MANY_TIMES = 300  # from the lowest to the highest: beyond this, only powers of ten
 
 
 def require_drawing() -> None:
@@ -39,7 +40,7 @@ def draw(panels: Sequence[Panel], paths: Sequence[Path]) -> None:
     with mpl.rc_context({"svg.hashsalt": "dragoman", "font.size": 9}):
         height = max(_height(panel) for panel in panels)
         figure = Figure(figsize=(PANEL[0] * columns, height * rows), dpi=150)
-        figure.set_layout_engine("constrained")
+        figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.08)
         grid = figure.subplots(rows, columns, squeeze=False).flatten()
         for axes, panel in zip(grid, panels, strict=False):
             _draw_panel(figure, axes, panel)
@@ -93,8 +94,30 @@ def _draw_curves(axes: Any, panel: Curves) -> None:  # noqa: ANN401
         axes.minorticks_off()
     if panel.log_y:
         axes.set_yscale("log")
+        _number_plainly(axes.yaxis)
     _label(axes, panel.x_label, panel.y_label)
-    axes.legend(fontsize=8, edgecolor="none", framealpha=0.8)
+    # Below the panel, where it can hide no line.
+    axes.legend(
+        fontsize=8,
+        frameon=False,
+        ncols=2,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.16),
+    )
+
+
+def _number_plainly(axis: Any) -> None:  # noqa: ANN401
+    """Write 40 for 4 x 10¹ where a logarithmic axis spans little; name decades else."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if high / low > MANY_TIMES:
+        axis.set_minor_formatter(NullFormatter())
+        return
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(
+        FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
+    )
 
 
 def _draw_bars(axes: Any, panel: Bars) -> None:  # noqa: ANN401

@@ -114,7 +114,8 @@ def _article(result: Result, folder: Path) -> str:
 <p class="outcome {_CLASSES[result.outcome]}">The prediction {result.outcome}.</p>
 <ul class="claims">{"".join(_claim(claim) for claim in result.claims)}</ul>
 {quick if result.quick else ""}
-<figure><img class="plot" alt="{_text(result.caption)}" src="{_plot(folder)}">
+<figure tabindex="0">
+<img class="plot" alt="{_text(result.caption)}" src="{_plot(folder)}">
 <figcaption>{_text(result.caption)}</figcaption></figure>
 {note if result.note else ""}
 <h3>Why</h3>

@@ -45,10 +45,13 @@ function drawLarge() {
   const weights = matrix(kind, layer, head);
   const [rows, columns] = sides[kind].map(names);
   const most = Math.max(1e-9, ...weights.map((row) => Math.max(...row)));
-  const [left, top] = [18 + 7.2 * longest(rows), 26 + 5.6 * longest(columns)];
+  byId("attention").classList.toggle("long", columns.length > 24);
+  const left = 18 + 7.2 * longest(rows);
   const room = byId("matrix").parentElement.clientWidth - left - 3.9 * longest(columns) - 8;
   const least = columns.length > 60 ? 7 : 15;
   const size = Math.max(least, Math.min(40, Math.floor(room / columns.length), Math.floor(760 / rows.length)));
+  const steep = size < 22; // narrow columns have their names stand up, to keep them apart
+  const top = 26 + (steep ? 6.8 : 5.6) * longest(columns);
   const scale = colours();
   const canvas = make("canvas", { tabIndex: 0, role: "img" });
   const sharp = window.devicePixelRatio || 1;
@@ -78,7 +81,7 @@ function drawLarge() {
   const labels = [];
   if (labelled || rows.length < 60) {
     rows.forEach((name, r) => labels.push(place(make("span", { className: `name row${r === row ? " on" : ""}`, ariaHidden: "true" }, short(name)), { left: 0, top: top + r * size + size / 2 - 6.5, width: left - 9 })));
-    columns.forEach((name, c) => labels.push(place(make("span", { className: `name column${c === column ? " on" : ""}`, ariaHidden: "true" }, short(name)), { left: left + (c + 0.5) * size + 5, top: top - 17 })));
+    columns.forEach((name, c) => labels.push(place(make("span", { className: `name column${steep ? " steep" : ""}${c === column ? " on" : ""}`, ariaHidden: "true" }, short(name)), { left: left + (c + 0.5) * size + 5, top: top - 17 })));
   }
   wire(canvas, size, weights, rows, columns);
   const focused = byId("matrix").contains(document.activeElement);
@@ -86,8 +89,15 @@ function drawLarge() {
   byId("matrix").replaceChildren(...labels, canvas);
   if (focused) canvas.focus({ preventScroll: true });
   byId("matrix-caption").textContent = caption(weights, rows, columns, row, column);
+  drawScale(scale, most);
   byId("where").textContent = `${kindNames[kind]} · ${headName(layer, head)}`;
   drawTable(weights, rows, columns);
+}
+
+function drawScale(scale, most) {
+  const bar = make("i");
+  bar.style.background = `linear-gradient(to right, ${[0, 0.25, 0.5, 0.75, 1].map(scale.css)})`;
+  byId("matrix-scale").replaceChildren("0", bar, most.toFixed(2));
 }
 
 const short = (name) => name.length > 18 ? `${name.slice(0, 17)}…` : name;
