@@ -1,8 +1,9 @@
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
@@ -15,7 +16,7 @@ from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.options import SearchOptions
 from dragoman.decoding.rules import MinimumLength, Prefixes
 from dragoman.model.contract import TranslationModel
-from dragoman.special_tokens import BEGIN, PAD
+from dragoman.special_tokens import BEGIN, END, PAD
 
 Model = TranslationModel[Any, Any]
 Build = Callable[[int, int], Model]
@@ -114,3 +115,40 @@ def test_rules_are_kept_too(recurrent: Build, pad: Callable[..., Tensor]) -> Non
     assert found.tokens[:2] == (10, 4)
     assert len(found.tokens) >= 6
     assert contains(found, [7])
+
+
+@dataclass(frozen=True)
+class Nothing:
+    def reorder(self, indices: Tensor) -> Self:
+        del indices
+        return self
+
+
+class Rambler:
+    """Goes on nearly as gladly as it ends, whatever it has read or said."""
+
+    def __init__(self, chances: dict[int, float]) -> None:
+        self.logits = torch.full((12,), 1e-9, dtype=torch.float64)
+        for token, chance in chances.items():
+            self.logits[token] = chance
+        self.logits = self.logits.log()
+
+    def encode(self, source: Tensor) -> Tensor:
+        return source
+
+    def start(self, memory: Tensor) -> Nothing:
+        del memory
+        return Nothing()
+
+    def step(self, last_tokens: Tensor, state: Nothing) -> tuple[Tensor, Nothing]:
+        return self.logits.repeat(len(last_tokens), 1), state
+
+
+def test_the_price_of_a_phrase_is_not_shared_out_among_ever_more_words(
+    pad: Callable[..., Tensor],
+) -> None:
+    model: Any = Rambler({4: 0.45, END: 0.5, 5: 1e-4})
+    source, options = pad([[6] * 40]), replace(OPTIONS, length_penalty=2.0)
+    [[best]] = constrained_search(model, source, [90], options, [constraint([5])])
+    assert contains(best, [5])
+    assert len(best.tokens) <= OPTIONS.beam_size

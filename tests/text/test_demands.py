@@ -78,3 +78,19 @@ def test_a_term_is_wanted_as_often_as_it_stands_there() -> None:
     asked = demands("A server and a server.")
     assert not asked.are_met("Un servidor.")
     assert asked.are_met("Un servidor y un servidor.")
+
+
+@pytest.mark.parametrize("has_placeholders", [True, False])
+def test_a_number_in_a_term_is_the_glossarys_matter(has_placeholders: bool) -> None:
+    asked = demands_of(
+        "Pump 3000 has 3000 parts: see https://pump3000.example/3000.",
+        "nfc",
+        protecting=True,
+        has_placeholders=has_placeholders,
+        glossary=Glossary.of({"pump 3000": "bomba 3000"}),
+    )
+    assert [term.text for term in asked.terms] == ["Pump 3000"]
+    spans = [hidden.text for hidden in asked.hidden] + [one.text for one in asked.left]
+    assert spans == ["3000", "https://pump3000.example/3000"]
+    if has_placeholders:
+        assert asked.text == "Pump 3000 has ⟦1⟧ parts: see ⟦2⟧."

@@ -5,7 +5,8 @@ share the beam: lexically constrained decoding with dynamic beam allocation (Pos
 Vilar 2018). So one that has paid for a phrase need not compete with one that has not,
 and a phrase comes where the model finds it least surprising. A hypothesis may end only
 when every phrase has come. The highest bank is never empty and always has a candidate
-that goes further, so all phrases are met in bounded time.
+that goes further, so all phrases are met in bounded time. The `beam_size` likeliest
+that ended are ranked by their scores.
 """
 
 import math
@@ -92,10 +93,11 @@ class _Search:
         self._constraints = constraints
         self._limit = limit + constraints.steps_needed
         self._options = options
+        self._num_ended = max(options.beam_size, options.nbest)
         steps = constraints.num_tokens + 1  # from no token of a phrase to all of them
         slots = max(min(steps, _MOST_BEAMS) * options.beam_size, steps)
         self._num_slots = max(min(slots, _MOST_SLOTS), options.beam_size)
-        self._ended: list[tuple[float, int]] = []  # scores and nodes
+        self._ended: list[tuple[float, int]] = []  # log-probabilities and nodes
         self._cut: list[int] = []
 
     @property
@@ -150,32 +152,30 @@ class _Search:
         self, candidates: Sequence[Candidate], nodes: Iterator[int], length: int
     ) -> None:
         """Go on with those that may grow, and set aside those that are done."""
-        penalty = self._options.penalty
         self.growing = []
         for candidate in candidates:
             node = next(nodes)
             if candidate.token == END:
-                score = candidate.log_probability / penalty(length)
-                self._ended.append((score, node))
+                self._ended.append((candidate.log_probability, node))
             elif length < self._limit:
                 self.growing.append(candidate.grown(node))
             elif self._constraints.are_met(candidate.progress):
                 self._cut.append(node)
-        if self._is_done(length):
+        self._ended = sorted(self._ended, key=lambda one: -one[0])[: self._num_ended]
+        if self._is_done:
             self.growing = []
 
-    def _is_done(self, length: int) -> bool:
-        """Say whether what has ended is enough, and better than all that grows."""
-        if len(self._ended) < self._options.nbest or not self.growing:
+    @property
+    def _is_done(self) -> bool:
+        """Say whether nothing that grows can come among the likeliest that ended.
+
+        Likeliest before any length penalty, as in `decoding.beam`: what a phrase costs
+        would else be shared out among ever more words, and the longest would win.
+        """
+        if len(self._ended) < self._num_ended or not self.growing:
             return False
-        penalty = self._options.penalty
         best = max(hypothesis.log_probability for hypothesis in self.growing)
-        to_beat = sorted((score for score, _ in self._ended), reverse=True)
-        last = to_beat[self._options.nbest - 1]
-        if best / penalty(self._limit) <= last:
-            return True  # none of them can catch up
-        enough = len(self._ended) >= self._options.beam_size
-        return enough and best / penalty(length) <= last
+        return best <= self._ended[-1][0]
 
 
 def _record(history: History, candidates: Sequence[Candidate]) -> Iterator[int]:

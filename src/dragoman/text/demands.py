@@ -1,6 +1,7 @@
 """What one sentence asks of its translation, and whether it was given."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dragoman.text.glossary import FoundTerm, Glossary
@@ -119,19 +120,29 @@ def demands_of(
 ) -> Demands:
     """Find what a sentence asks for, and hide what can be hidden.
 
-    Spans are taken as they stand in the source, before its normalisation to `form`.
+    Spans are taken as they stand in the source, before its normalisation to `form`. A
+    number in one of the glossary's terms is the glossary's matter.
     """
     masked = source
     hidden: tuple[Hidden, ...] = ()
-    left: tuple[Span, ...] = ()
-    if protecting and has_placeholders:
-        protected = protect(source)
+    left = tuple(_spans_outside_terms(source, glossary)) if protecting else ()
+    if has_placeholders:
+        protected = protect(source, left)
         masked, hidden, left = protected.text, protected.hidden, protected.left
-    elif protecting:
-        left = tuple(find_spans(source))
     text = normalize(masked, form)
     terms = tuple(glossary.find(text)) if glossary else ()
     return Demands(source, text, hidden, left, terms)
+
+
+def _spans_outside_terms(source: str, glossary: Glossary | None) -> Iterator[Span]:
+    terms = glossary.find(source) if glossary else []
+    for span in find_spans(source):
+        in_term = any(
+            term.start <= span.start and span.end <= term.start + len(term.text)
+            for term in terms
+        )
+        if not (in_term and span.kind is Kind.NUMBER):
+            yield span
 
 
 def _kind(text: str) -> str:

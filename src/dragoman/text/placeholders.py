@@ -44,9 +44,12 @@ def placeholder_ids(tokenizer: Tokenizer) -> tuple[int, ...]:
     return tuple(ids[0] for ids in spelled)
 
 
-def protect(text: str) -> Protected:
-    """Hide the spans of a text; more than nine share marks, and a last few are left."""
-    spans = find_spans(text)
+def protect(text: str, spans: Sequence[Span] | None = None) -> Protected:
+    """Hide the spans of a text; more than nine share marks, and a last few are left.
+
+    Where none are named, all that are found are meant.
+    """
+    spans = find_spans(text) if spans is None else spans
     marks = _choose_marks(spans)
     masked, hidden = hide(text, [(span, marks.get(span)) for span in spans])
     return Protected(masked, hidden, tuple(s for s in spans if s not in marks))
