@@ -27,6 +27,13 @@ const INLINED = [
   "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "opacity",
 ];
 
+// In the dark, light ink needs the dark behind it in the file too.
+function background(colour) {
+  const sheet = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  for (const [name, value] of Object.entries({ width: "100%", height: "100%", fill: colour })) sheet.setAttribute(name, value);
+  return sheet;
+}
+
 // The SVG on the page with its styles written into it, so that it stands alone.
 export function serialise(svg) {
   const copy = svg.cloneNode(true);
@@ -45,41 +52,63 @@ export function serialise(svg) {
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.setAttribute("width", String(Math.round(width)));
   copy.setAttribute("height", String(Math.round(height)));
+  copy.prepend(background(getComputedStyle(document.documentElement).getPropertyValue("--panel").trim()));
   return new XMLSerializer().serializeToString(copy);
 }
 
-export function matrixSvg({ rows, columns, value, colour, rowTitle, columnTitle }) {
-  const cell = rows.length > 60 || columns.length > 60 ? 8 : 24;
+const APART = 15; // pixels between two names
+
+// `label(j, i)` is what stands in a cell, in `ink(j, i)`, where cells have room for it.
+export function matrixSvg({ rows, columns, value, colour, label, ink, rowTitle, columnTitle }) {
+  const cell = rows.length > 60 || columns.length > 60 ? 8 : 26;
+  const every = Math.ceil(APART / cell);
   const left = 20 + 7.5 * Math.max(4, ...rows.map((text) => text.length));
   const top = 20 + 5.5 * Math.max(4, ...columns.map((text) => text.length));
-  const width = left + cell * columns.length + top;
+  const says = `columns: ${columnTitle}; rows: ${rowTitle}`;
+  const width = left + Math.max(cell * columns.length + top, 7 * says.length);
   const height = top + cell * rows.length + 40;
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12">`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
   ];
   columns.forEach((text, k) => {
+    if (k % every) return;
     const x = left + cell * (k + 0.5);
     parts.push(`<text transform="translate(${x},${top - 6}) rotate(-45)" fill="#1b2230">${escape(text)}</text>`);
   });
   rows.forEach((text, j) => {
     const y = top + cell * (j + 0.5);
-    parts.push(`<text x="${left - 8}" y="${y}" text-anchor="end" dominant-baseline="middle" fill="#1b2230">${escape(text)}</text>`);
+    if (j % every === 0) parts.push(`<text x="${left - 8}" y="${y}" text-anchor="end" dominant-baseline="middle" fill="#1b2230">${escape(text)}</text>`);
     columns.forEach((_, i) => {
-      parts.push(`<rect x="${left + cell * i}" y="${top + cell * j}" width="${cell}" height="${cell}" fill="${colour(j, i)}"><title>${escape(text)} × ${escape(columns[i])}: ${value(j, i)}</title></rect>`);
+      const x = left + cell * i;
+      parts.push(`<rect x="${x}" y="${top + cell * j}" width="${cell}" height="${cell}" fill="${colour(j, i)}"><title>${escape(text)} × ${escape(columns[i])}: ${value(j, i)}</title></rect>`);
+      if (cell > 20) parts.push(`<text x="${x + cell / 2}" y="${y + 0.5}" text-anchor="middle" dominant-baseline="middle" font-size="10" fill="${ink(j, i)}">${label(j, i)}</text>`);
     });
   });
-  parts.push(`<text x="${left}" y="${height - 14}" fill="#5b6472">columns: ${escape(columnTitle)}; rows: ${escape(rowTitle)}</text></svg>`);
+  parts.push(`<text x="${left}" y="${height - 14}" fill="#5b6472">${escape(says)}</text></svg>`);
   return parts.join("\n");
 }
 
 const SERIES = ["#0a6b6f", "#c2571a", "#5b4b9a", "#8a8f98", "#b0307a", "#3f7d20"];
 
+const DOTTED = 40; // values: as few as this are points on their line
+
+// A few round numbers from one to another.
+function ticks(low, high) {
+  if (!(high > low)) return [Number(low.toPrecision(3))];
+  const rough = (high - low) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((one) => one * power >= rough) * power;
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, k) => Number(((first + k) * step).toPrecision(6)));
+}
+
 export function linesSvg({ x, series, xTitle, yTitle }) {
   const [width, height, left, top, bottom] = [760, 380, 70, 20, 60];
   const ys = series.flatMap((one) => one.values.filter((v) => v !== null && Number.isFinite(v)));
+  const [xs, yTicks] = [ticks(Math.min(...x), Math.max(...x)), ticks(Math.min(...ys), Math.max(...ys))];
   const [x0, x1] = [Math.min(...x), Math.max(...x)];
-  const [y0, y1] = [Math.min(...ys), Math.max(...ys)];
+  const [y0, y1] = [Math.min(yTicks[0], ...ys), Math.max(yTicks.at(-1), ...ys)];
   const sx = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (width - left - 20);
   const sy = (v) => height - bottom - ((v - y0) / (y1 - y0 || 1)) * (height - top - bottom);
   const parts = [
@@ -87,10 +116,13 @@ export function linesSvg({ x, series, xTitle, yTitle }) {
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     `<path d="M${left} ${top}V${height - bottom}H${width - 20}" fill="none" stroke="#5b6472"/>`,
   ];
-  for (const share of [0, 0.5, 1]) {
-    const [xv, yv] = [x0 + share * (x1 - x0), y0 + share * (y1 - y0)];
-    parts.push(`<text x="${sx(xv)}" y="${height - bottom + 18}" text-anchor="middle" fill="#5b6472">${Number(xv.toPrecision(4))}</text>`);
-    parts.push(`<text x="${left - 8}" y="${sy(yv) + 4}" text-anchor="end" fill="#5b6472">${Number(yv.toPrecision(3))}</text>`);
+  for (const value of xs) {
+    parts.push(`<path d="M${sx(value)} ${top}V${height - bottom}" stroke="#e3e5e8"/>`);
+    parts.push(`<text x="${sx(value)}" y="${height - bottom + 18}" text-anchor="middle" fill="#5b6472">${value}</text>`);
+  }
+  for (const value of yTicks) {
+    parts.push(`<path d="M${left} ${sy(value)}H${width - 20}" stroke="#e3e5e8"/>`);
+    parts.push(`<text x="${left - 8}" y="${sy(value) + 4}" text-anchor="end" fill="#5b6472">${value}</text>`);
   }
   let legend = left;
   series.forEach((one, k) => {
@@ -98,6 +130,7 @@ export function linesSvg({ x, series, xTitle, yTitle }) {
     const path = points.map(([at, v], n) => `${n ? "L" : "M"}${sx(at).toFixed(1)} ${sy(v).toFixed(1)}`).join("");
     const colour = SERIES[(one.colour ?? k) % SERIES.length];
     parts.push(`<path d="${path}" fill="none" stroke="${colour}" stroke-width="${one.faint ? 0.8 : 1.8}" stroke-opacity="${one.faint ? 0.35 : 1}"${one.dash ? ' stroke-dasharray="6 4"' : ""}/>`);
+    if (points.length < DOTTED) parts.push(...points.map(([at, v]) => `<circle cx="${sx(at).toFixed(1)}" cy="${sy(v).toFixed(1)}" r="3" fill="${colour}"/>`));
     parts.push(`<text x="${legend}" y="${height - 12}" fill="${colour}" fill-opacity="${one.faint ? 0.75 : 1}">${escape(one.label)}</text>`);
     legend += 24 + 6.8 * one.label.length;
   });
@@ -124,6 +157,12 @@ export function barsSvg({ labels, values, texts }) {
     parts.push(`<text x="${left + length + 6}" y="${y + 14}" fill="#5b6472">${escape(texts[k])}</text>`);
   });
   return `${parts.join("\n")}</svg>`;
+}
+
+// Lines of text, for figures that are sentences.
+export function textSvg(lines) {
+  const [width, height] = [40 + 7.6 * Math.max(...lines.map((line) => line.length)), 24 + 26 * lines.length];
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="14"><rect width="${width}" height="${height}" fill="#ffffff"/>${lines.map((line, k) => `<text x="16" y="${30 + 26 * k}" fill="#1b2230">${escape(line)}</text>`).join("")}</svg>`;
 }
 
 export async function png(svgText) {

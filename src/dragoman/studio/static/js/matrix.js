@@ -39,6 +39,13 @@ function paint(canvas, { data, rows, columns, low, high, rgb, cell, cellHeight, 
   if (selected) outline(context, { ...selected, rows, columns, cell, cellHeight });
 }
 
+// A value in a cell: two digits, and nothing where there is almost nothing.
+function brief(value) {
+  if (!Number.isFinite(value) || Math.abs(value) < 0.045) return "";
+  if (Math.abs(value - 1) < 0.005) return "1";
+  return value.toFixed(Math.abs(value) >= 10 ? 0 : 2).replace(/^(-?)0\./, "$1.").replace("-", "−");
+}
+
 function number(context, { data, rows, columns, low, high, rgb, cell }) {
   context.font = `${Math.min(11, 0.4 * cell)}px ui-monospace, monospace`;
   context.textAlign = "center";
@@ -47,9 +54,9 @@ function number(context, { data, rows, columns, low, high, rgb, cell }) {
     for (let i = 0; i < columns; i += 1) {
       const value = data[j * columns + i];
       const at = share(value, low, high);
-      if (!Number.isFinite(value) || Math.abs(value) < 0.045) continue;
+      const text = brief(value);
+      if (!text) continue;
       context.fillStyle = over(rgb, at);
-      const text = Math.abs(value - 1) < 0.005 ? "1" : value.toFixed(Math.abs(value) >= 10 ? 0 : 2).replace(/^(-?)0\./, "$1.").replace("-", "−");
       context.fillText(text, (i + 0.5) * cell, (j + 0.5) * cell + 0.5);
     }
   }
@@ -210,7 +217,7 @@ export function Matrix({
     </div>`;
 }
 
-export function matrixExports({ data, rows, columns, low = 0, high = 1, colours, rowTitle, columnTitle }) {
+export function matrixExports({ data, rows, columns, low = 0, high = 1, colours, rowTitle, columnTitle, numbers = true }) {
   const rgb = scaleTable(colours ?? get("scale"), false);
   const value = (j, i) => data[j * columns.length + i];
   return {
@@ -221,6 +228,8 @@ export function matrixExports({ data, rows, columns, low = 0, high = 1, colours,
     svg: () => matrixSvg({
       rows, columns, rowTitle, columnTitle,
       value: (j, i) => fixed(value(j, i), 4),
+      label: (j, i) => (numbers ? brief(value(j, i)) : ""),
+      ink: (j, i) => over(rgb, share(value(j, i), low, high)),
       colour: (j, i) => (Number.isFinite(value(j, i)) ? css(rgb, share(value(j, i), low, high)) : "#e3e5e8"),
     }),
   };

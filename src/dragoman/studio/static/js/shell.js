@@ -136,7 +136,9 @@ function Changes({ data }) {
 function Strip() {
   const { status, data } = run.value;
   if (!data) {
-    return status === "error" ? html`<p class="strip problem" role="alert">${run.value.error}</p>` : null;
+    // A page that needs the sentence says itself what is wrong with it.
+    const said = PAGES.find((one) => one.id === page.value)?.needsSentence;
+    return status === "error" && !said ? html`<p class="strip problem" role="alert">${run.value.error}</p>` : null;
   }
   return html`
     <div class=${`strip${status === "loading" ? " stale" : ""}`} aria-busy=${status === "loading"}>

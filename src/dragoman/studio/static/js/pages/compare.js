@@ -1,6 +1,7 @@
 // Compare: two models on one sentence, and on the validation text.
 import { clamp, fixed, html, useMemo, useRef } from "../lib.js";
 import { useAnswer } from "../api.js";
+import { textSvg } from "../export.js";
 import { Figure } from "../figure.js";
 import { JobControl, useJob } from "../jobs.js";
 import { Matrix, isWide, matrixExports, useWidth } from "../matrix.js";
@@ -45,11 +46,6 @@ function Sentence({ data, against }) {
       </div>
     <//>
     ${found.runs.map((one, k) => one.alignment && html`<${Alignment} key=${k} run=${one} of=${[model.value, against][k]} number=${k + 1} source=${data.question.source} />`)}`}<//>`;
-}
-
-function textSvg(lines) {
-  const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="900" height="${30 + 26 * lines.length}" font-family="system-ui, sans-serif" font-size="14"><rect width="100%" height="100%" fill="#ffffff"/>${lines.map((line, k) => `<text x="16" y="${30 + 26 * k}">${escape(line)}</text>`).join("")}</svg>`;
 }
 
 function Alignment({ run, of, number, source }) {

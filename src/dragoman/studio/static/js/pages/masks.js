@@ -19,18 +19,18 @@ export function Masks({ data }) {
     </div>`;
 }
 
-const LOOKS = [[1, "may look"], [0, "may not"]];
+const LOOKS = { high: 1.5, numbers: false, names: [[1, "may look"], [0, "may not"]] };
 const flat = (rows) => Float32Array.from(rows.flat());
 
 function Batch({ found, question }) {
   const row = clamp(number("row", 0), 0, found.sources.length - 1);
   const padding = useMemo(() => ({
     data: flat(found.padding), rows: found.sources.map((_, k) => `sentence ${k + 1}`),
-    columns: found.sources[0].map((_, k) => String(k + 1)), rowTitle: "sentence of the batch", columnTitle: "source place",
+    columns: found.sources[0].map((_, k) => String(k + 1)), rowTitle: "sentence of the batch", columnTitle: "source place", ...LOOKS,
   }), [found]);
   const causal = useMemo(() => ({
     data: flat(found.causal), rows: found.targets[row].map(readable), columns: found.targets[row].map(readable),
-    rowTitle: "reads", columnTitle: "may look at",
+    rowTitle: "reads", columnTitle: "may look at", ...LOOKS,
   }), [found, row]);
   const combined = useMemo(() => ({ ...causal, data: flat(found.combined[row]) }), [found, row]);
   const code = (then) => () => python(question, `from dragoman.inspection.leaks import batch_masks\n\n${then}`);
@@ -40,15 +40,15 @@ function Batch({ found, question }) {
       <div class="batch">${found.sources.map((pieces, k) => html`
         <button class="quiet" aria-pressed=${k === row} onClick=${() => set({ row: k })}>${k + 1}</button>
         <p>${pieces.map((piece, i) => html`<span class=${found.padding[k][i] ? "piece" : "piece pad"}>${readable(piece)}</span>`)}</p>`)}</div>
-      <${Matrix} label="Padding mask" ...${padding} digits=${0} high=${1.5} names=${LOOKS} numbers=${false} largest=${26} />
+      <${Matrix} label="Padding mask" ...${padding} digits=${0} largest=${26} />
     <//>
     <${Figure} wide=${isWide(causal.columns)} id="causal" title="Causal" ...${matrixExports(causal)} python=${code("print(batch_masks([inspection]).causal)")}
       caption="Each place of the decoder may look at itself and at what came before.">
-      <${Matrix} label="Causal mask" ...${causal} digits=${0} high=${1.5} names=${LOOKS} numbers=${false} largest=${24} />
+      <${Matrix} label="Causal mask" ...${causal} digits=${0} largest=${24} />
     <//>
     <${Figure} wide=${isWide(causal.columns)} id="combined" title=${`Both, for sentence ${row + 1}`} ...${matrixExports(combined)} python=${code("print(batch_masks([inspection]).combined)")}
       caption="What is left for real words. Padding stands at the end, where no word looks anyway; rows of padding are not counted in the loss.">
-      <${Matrix} label="Combined mask" ...${combined} digits=${0} high=${1.5} names=${LOOKS} numbers=${false} largest=${24} />
+      <${Matrix} label="Combined mask" ...${combined} digits=${0} largest=${24} />
     <//>`;
 }
 
@@ -61,7 +61,7 @@ function Leak({ data }) {
   return html`
     <${Figure} wide id="leak" title="Leak test" 
       table=${() => ({ columns: ["place", "largest change of a logit"], rows: labels.map((label, k) => [label, answer.data.differences[k]]) })}
-      svg=${() => barsSvg({ labels, values: answer.data.differences, texts: answer.data.differences.map(String) })}
+      svg=${() => barsSvg({ labels, values: answer.data.differences, texts: answer.data.differences.map((value) => (value === 0 ? "0" : value.toPrecision(4))) })}
       python=${() => python(data.question, `from dragoman.inspection.leaks import leak_test\n\nprint(leak_test(inspection, ${place}).differences)`)}
       caption="One token that the decoder reads is exchanged. Logits of earlier places must differ by exactly 0; without masks they do not.">
       <div class="controls">

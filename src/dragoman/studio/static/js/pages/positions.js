@@ -2,6 +2,7 @@
 import { clamp, fixed, html, useMemo } from "../lib.js";
 import { useAnswer, useTensor } from "../api.js";
 import { Curves, curveExports } from "../curves.js";
+import { textSvg } from "../export.js";
 import { Figure } from "../figure.js";
 import { Matrix, matrixExports } from "../matrix.js";
 import { python, pythonOfModel } from "../python.js";
@@ -124,7 +125,7 @@ function Swap() {
   if (!data) return html`<section class="figure wide"><h2>Swap two words</h2><${Empty}>Type a sentence above to swap its words.<//></section>`;
   return html`
     <${Figure} wide id="swap" title="Swap two words" table=${table}
-      svg=${() => matrixSvgOfSwap(rows(answer.data))}
+      svg=${() => textSvg(rows(answer.data).map(([order, with_, one]) => `${order}, ${with_} positions: ${one.source_text} → ${one.translation}`))}
       caption="With positions, order matters. Without them, attention reads a bag of words: each word's encoding stays the same wherever it stands."
       python=${() => python(data.question, `from dragoman.inspection.order import swap_words\n\nprint(swap_words(inspection, ${first}, ${second}))`, { changed: false })}>
       <div class="controls">${choose("first", first, "swap")} ${choose("second", second, "and")}</div>
@@ -137,11 +138,4 @@ function Swap() {
         <p class="footer-note">largest change of a word's encoding: with positions <output>${fixed(found.memory_change)}</output>,
           without <output id="memory-change-without">${found.memory_change_without.toExponential(1)}</output></p>`}<//>
     <//>`;
-}
-
-function matrixSvgOfSwap(rows) {
-  const escape = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  const lines = rows.map(([order, with_, one], k) =>
-    `<text x="16" y="${30 + 26 * k}">${escape(`${order}, ${with_} positions: ${one.source_text} → ${one.translation}`)}</text>`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="900" height="${40 + 26 * rows.length}" font-family="system-ui, sans-serif" font-size="14"><rect width="100%" height="100%" fill="#ffffff"/>${lines.join("")}</svg>`;
 }
