@@ -44,6 +44,18 @@ def in_ci() -> bool:
     return os.environ.get("CI") == "true"
 
 
+@pytest.fixture(scope="session")
+def shared_data(in_ci: bool) -> Path:
+    """Real text to measure with, which lies beside the project and is no part of it."""
+    folder = Path(__file__).parents[2] / "shared/data"
+    if not (folder / "multi30k").is_dir():
+        message = f"there is no benchmark data in {folder}"
+        if in_ci:
+            pytest.fail(message)
+        pytest.skip(message)
+    return folder
+
+
 @dataclass(frozen=True)
 class ToyCorpus:
     """The project's own phrasebook as files."""

@@ -1,12 +1,12 @@
 """A language model knows more of a text than counting can, and says so honestly."""
 
 import math
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from tests.language_models.counting import KneserNey
 
 from dragoman.errors import ConfigError, EvaluationError, ModelFolderError
 from dragoman.language_models.language_model import LanguageModel
@@ -20,36 +20,6 @@ def model(language_model: Path) -> LanguageModel:
     return LanguageModel.load(language_model, "cpu")
 
 
-class NGrams:
-    """Counts of runs of up to `order` tokens, interpolated after Witten and Bell."""
-
-    def __init__(self, tokens: list[int], order: int, vocabulary: int) -> None:
-        self.order, self.vocabulary = order, vocabulary
-        self.counts: Counter[tuple[int, ...]] = Counter()
-        self.totals: Counter[tuple[int, ...]] = Counter()
-        self.kinds: Counter[tuple[int, ...]] = Counter()
-        for end in range(1, len(tokens) + 1):
-            for length in range(1, min(order, end) + 1):
-                run = tuple(tokens[end - length : end])
-                self.kinds[run[:-1]] += run not in self.counts
-                self.counts[run] += 1
-                self.totals[run[:-1]] += 1
-
-    def probability(self, before: tuple[int, ...], token: int) -> float:
-        shorter = self.probability(before[1:], token) if before else 1 / self.vocabulary
-        total, kinds = self.totals[before], self.kinds[before]
-        if not total:
-            return shorter
-        return (self.counts[*before, token] + kinds * shorter) / (total + kinds)
-
-    def nats(self, tokens: list[int]) -> float:
-        known = self.order - 1
-        return -sum(
-            math.log(self.probability(tuple(tokens[max(0, k - known) : k]), token))
-            for k, token in enumerate(tokens)
-        )
-
-
 def stream(model: LanguageModel, file: Path) -> list[int]:
     lines = file.read_text().splitlines()
     encoded = model.tokenizer.encode_many(lines)
@@ -60,7 +30,8 @@ def stream(model: LanguageModel, file: Path) -> list[int]:
 def test_held_out_text_costs_less_than_by_counting(
     order: int, model: LanguageModel, text: Any
 ) -> None:
-    counted = NGrams(stream(model, text.train), order, model.tokenizer.vocabulary_size)
+    vocabulary = model.tokenizer.vocabulary_size
+    counted = KneserNey(stream(model, text.train), order, vocabulary)
     held_out = stream(model, text.valid)
     found = model.perplexity(text.valid.read_text().splitlines())
     assert found.tokens == len(held_out)

@@ -1,11 +1,15 @@
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.language_models.counting import KneserNey
 
 from dragoman.errors import ConfigError
 from dragoman.language_models.embeddings import neighbours, static, write_npz
 from dragoman.language_models.masked_language_model import MaskedLanguageModel
+from dragoman.special_tokens import END
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +27,31 @@ def test_a_gap_is_filled_from_both_sides(model: MaskedLanguageModel) -> None:
     assert {word.word for word in words} == {
         *("house", "boat", "garden", "bridge", "tower")
     }
+
+
+def test_hidden_words_cost_less_than_by_counting_from_both_sides(
+    model: MaskedLanguageModel, text: Any
+) -> None:
+    """Each word of some unseen sentences is hidden in turn.
+
+    An n-gram model, too, is given what stands on both sides, as far as it can see.
+    """
+    encode = model.tokenizer.encode
+    lines = text.train.read_text().splitlines()
+    learned = [token for line in lines for token in (*encode(line), END)]
+    counted = KneserNey(learned, 3, model.tokenizer.vocabulary_size)
+    choices = [k for k in range(END + 1, counted.vocabulary) if k != model.mask]
+    guessed = known = 0.0
+    for line in text.valid.read_text().splitlines()[:10]:
+        words = line.split()
+        stream = [END, *encode(line), END]
+        for place, word in enumerate(words):
+            gapped = " ".join([*words[:place], "[MASK]", *words[place + 1 :]])
+            [fillings] = model.fill(gapped, 250)
+            shares = {filling.word: filling.probability for filling in fillings}
+            known -= math.log(shares[word])
+            guessed += counted.nats_between(stream, place + 1, choices)
+    assert known < guessed
 
 
 def test_probabilities_come_best_first_and_sum_to_one(
