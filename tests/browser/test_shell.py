@@ -1,7 +1,9 @@
 """What stays while pages change."""
 
 import json
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -149,6 +151,42 @@ def test_a_long_sentence_stays_usable(studio: Open, width: int, scheme: str) -> 
     )
     assert overflow <= 0
     assert page_.locator("#alignment canvas").is_visible()
+
+
+def test_no_page_scrolls_sideways_on_a_phone(studio: Open) -> None:
+    page = studio("translate")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name in PAGES:
+        page.locator(f"nav a[href^='/{name}?']").click()
+        settled(page)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert (name, wide) == (name, 390)
+
+
+def test_a_drawing_saved_in_the_dark_brings_its_paper(
+    studio: Open, tmp_path: Path
+) -> None:
+    page = studio("align")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    with page.expect_download() as download:
+        page.locator("#ribbons").get_by_role("button", name="as SVG").click()
+    download.value.save_as(tmp_path / "ribbons.svg")
+    drawing = ElementTree.parse(tmp_path / "ribbons.svg").getroot()
+    paper, ink = drawing[0], drawing[-1]
+    assert paper.get("width") == "100%"
+    assert brightness(paper) < 0.2
+    assert brightness(ink) > 0.7
+
+
+def brightness(element: ElementTree.Element) -> float:
+    """Read how bright a fill is, from 0 to 1."""
+    fill = element.get("fill", "")
+    if fill.startswith("#"):
+        parts = [int(fill[at : at + 2], 16) for at in (1, 3, 5)]
+    else:
+        parts = [int(part) for part in re.findall(r"\d+", fill)[:3]]
+    return sum(parts) / 765
 
 
 def test_a_figure_is_saved_in_every_format(studio: Open, tmp_path: Path) -> None:
