@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.inspection.attention import Attention
-from dragoman.inspection.capture import Capture, evaluating
+from dragoman.inspection.capture import Capture
 from dragoman.inspection.interventions import Intervention, intervening
+from dragoman.inspection.watching import evaluating
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.recurrent import RecurrentModel
 from dragoman.special_tokens import PAD

@@ -5,9 +5,7 @@ it computes stays as it was.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
@@ -29,23 +27,14 @@ from dragoman.inspection.source_look import (
 )
 from dragoman.inspection.stacks import last_norm_of, layers_of, stacks
 from dragoman.inspection.stream import Norm, Stack, Sublayer, SublayerName
-from dragoman.model.attention import (
-    MultiHeadAttention,
-    ScaledDotProductAttention,
-    combined_mask,
-)
-from dragoman.model.embeddings import Embed
-from dragoman.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
+from dragoman.inspection.watching import Seen, evaluating, kept, watched
+from dragoman.model.attention import combined_mask
+from dragoman.model.layers import DecoderLayer, EncoderLayer, Residual
 from dragoman.model.masks import may_attend, price_of
 from dragoman.model.network import TranslationNetwork
-from dragoman.model.norms import EPSILON, BatchNorm, norm_kind
+from dragoman.model.norms import EPSILON, norm_kind
 from dragoman.model.recurrent import RecurrentModel
-from dragoman.model.transformer import Encoder
 
-_SHOWN = (
-    *(Embed, Encoder, FeedForward, MultiHeadAttention),
-    *(ScaledDotProductAttention, nn.LayerNorm, nn.RMSNorm, BatchNorm, nn.Identity),
-)
 _SUBLAYERS: dict[type[nn.Module], tuple[tuple[SublayerName, str, str], ...]] = {
     EncoderLayer: (
         ("self-attention", "self_attention", "around_attention"),
@@ -104,10 +93,10 @@ def capture(
         torch.no_grad(),
         evaluating(model),
         intervening(model, interventions),
-        _watched(model) as seen,
+        watched(model) as seen,
         watched_look(model, recipe_for(interventions, "cross", 0, LOOK)) as log,
     ):
-        logits = _kept(model(tokens, targets))
+        logits = kept(model(tokens, targets))
     if isinstance(model, RecurrentModel):
         return _recurrent(model, logits, seen, log)
     sublayers = tuple(_sublayers(model, seen))
@@ -128,7 +117,7 @@ def capture(
 def _recurrent(
     model: RecurrentModel,
     logits: Tensor,
-    seen: dict[nn.Module, "_Seen"],
+    seen: dict[nn.Module, Seen],
     log: RecurrentLog,
 ) -> Capture:
     return Capture(
@@ -142,68 +131,25 @@ def _recurrent(
     )
 
 
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Without dropout, and afterwards as before: a trainer may be at work on it."""
-    was_training = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(was_training)
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """What went into a module and what came out, the batch of one taken away."""
-
-    inputs: tuple[Any, ...]
-    output: Tensor
-
-
-@contextmanager
-def _watched(model: nn.Module) -> Iterator[dict[nn.Module, _Seen]]:
-    """Note what goes through the parts that are shown."""
-    seen: dict[nn.Module, _Seen] = {}
-
-    def note(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
-        kept = tuple(_kept(x) if isinstance(x, Tensor) else x for x in inputs)
-        seen[module] = _Seen(kept, _kept(output))
-
-    with ExitStack() as hooks:
-        for module in model.modules():
-            if isinstance(module, _SHOWN):
-                hooks.callback(module.register_forward_hook(note).remove)
-        yield seen
-
-
-def _kept(tensor: Tensor) -> Tensor:
-    """Take away the batch of one; what the model goes on to overwrite is copied."""
-    first = tensor[0].detach()
-    if first.is_floating_point():
-        first = first.to("cpu", torch.float32, copy=True)
-    return first.cpu()
-
-
 def _embedded(
-    model: nn.Module, stack: Stack, seen: dict[nn.Module, _Seen]
+    model: nn.Module, stack: Stack, seen: dict[nn.Module, Seen]
 ) -> Tensor | None:
     found = stacks(model)
     return seen[found[stack][0]].output if stack in found else None
 
 
-def _memory(model: nn.Module, seen: dict[nn.Module, _Seen]) -> Tensor | None:
+def _memory(model: nn.Module, seen: dict[nn.Module, Seen]) -> Tensor | None:
     found = stacks(model)
     return seen[found["encoder"][1]].output if "encoder" in found else None
 
 
-def _sublayers(model: nn.Module, seen: dict[nn.Module, _Seen]) -> Iterator[Sublayer]:
+def _sublayers(model: nn.Module, seen: dict[nn.Module, Seen]) -> Iterator[Sublayer]:
     for name, (embed, stack) in stacks(model).items():
         yield from _stack_sublayers(name, stack, seen[embed].output, seen)
 
 
 def _stack_sublayers(
-    name: Stack, stack: nn.Module, stream: Tensor, seen: dict[nn.Module, _Seen]
+    name: Stack, stack: nn.Module, stream: Tensor, seen: dict[nn.Module, Seen]
 ) -> Iterator[Sublayer]:
     for number, layer in enumerate(layers_of(stack)):
         for sublayer, module, around in _SUBLAYERS[type(layer)]:
@@ -219,7 +165,7 @@ def _stack_sublayers(
             stream = after
 
 
-def _norm(module: nn.Module, seen: dict[nn.Module, _Seen]) -> Norm:
+def _norm(module: nn.Module, seen: dict[nn.Module, Seen]) -> Norm:
     came = seen[module].inputs[0]
     gamma, beta = torch.ones(came.shape[-1]), torch.zeros(came.shape[-1])
     weights = dict(module.named_parameters())
@@ -237,7 +183,7 @@ def _attention(
     kind: Kind,
     layer: int,
     model: nn.Module,
-    seen: dict[nn.Module, _Seen],
+    seen: dict[nn.Module, Seen],
     sublayers: Sequence[Sublayer],
     interventions: Sequence[Intervention],
 ) -> Attention:

@@ -12,10 +12,10 @@ from dragoman.data.batching import Batch, make_batch
 from dragoman.errors import InspectionError
 from dragoman.inspection.attention import KINDS, Kind
 from dragoman.inspection.attention_modules import attention_modules
-from dragoman.inspection.capture import evaluating
 from dragoman.inspection.interventions import Ablation, Intervention, intervening
 from dragoman.inspection.recorded_attention import recorded_attention
 from dragoman.inspection.tokens import Tokens, make_tokens, merge_attention
+from dragoman.inspection.watching import evaluating
 from dragoman.inspection.word_alignment import align_words
 from dragoman.special_tokens import END, PAD
 from dragoman.text.normalization import normalize

@@ -10,10 +10,11 @@ import torch
 from dragoman.decoding.choices import next_log_probabilities
 from dragoman.errors import InspectionError
 from dragoman.inspection.attention import Kind
-from dragoman.inspection.capture import Capture, capture, evaluating
+from dragoman.inspection.capture import Capture, capture
 from dragoman.inspection.interventions import Intervention, intervening
 from dragoman.inspection.observation import Observation
 from dragoman.inspection.tokens import Tokens, make_tokens
+from dragoman.inspection.watching import evaluating
 from dragoman.language_models.language_model import LanguageModel
 from dragoman.language_models.masked_language_model import MaskedLanguageModel
 from dragoman.model.network import TranslationNetwork
