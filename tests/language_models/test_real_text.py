@@ -2,7 +2,8 @@
 
 Both learn from the same tokens of the same 12,000 English captions, and are held to
 captions that neither has seen. How long runs are counted, and what they are discounted
-by, is tuned on yet other captions.
+by, is tuned on yet other captions. Counting learns faster: with a third of the captions
+or a vocabulary of 1,000 it still wins after these 600 updates.
 
 The masked language model is left out here: only 15 % of the words of a text teach it
 anything, so it would take some seven times as long to learn as much, which a test has
@@ -37,9 +38,9 @@ SETTINGS = {
 }
 
 
-def first_lines(source: Path, count: int, target: Path) -> Path:
-    """Write the first lines of a file into another."""
-    lines = source.read_text("utf-8").splitlines()[:count]
+def some_lines(source: Path, part: slice, target: Path) -> Path:
+    """Write some of the lines of a file into another."""
+    lines = source.read_text("utf-8").splitlines()[part]
     target.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return target
 
@@ -48,11 +49,11 @@ def test_held_out_captions_cost_less_than_by_counting(
     shared_data: Path, tmp_path: Path
 ) -> None:
     captions = shared_data / "multi30k"
-    text = first_lines(captions / "train.en", LEARNED, tmp_path / "train.txt")
-    other = first_lines(captions / "val.en", HELD_OUT, tmp_path / "valid.txt")
-    unseen = first_lines(
-        captions / "test_2016_flickr.en", HELD_OUT, tmp_path / "test.txt"
-    )
+    learn, last = slice(LEARNED), slice(-HELD_OUT, None)
+    text = some_lines(captions / "train.en", learn, tmp_path / "train.txt")
+    other = some_lines(captions / "val.en", slice(HELD_OUT), tmp_path / "valid.txt")
+    # The settings were chosen on the first of these; the last were never looked at.
+    unseen = some_lines(captions / "test_2016_flickr.en", last, tmp_path / "test.txt")
     train(
         tmp_path / "lm",
         task="lm",
