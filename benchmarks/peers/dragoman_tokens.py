@@ -22,6 +22,7 @@ def main() -> None:
     model = build_model(config.model, job.vocabulary).eval()
     weights = read_weights(job)
     set_weights(model, {name: torch.from_numpy(weights[name]) for name in weights})
+    model.lay_out_for_steps()
     engine = PyTorchEngine(model, replace(config.decoding, batch_tokens=10**9))
     options = replace(
         SearchOptions.of(config.decoding),

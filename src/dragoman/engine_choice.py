@@ -214,7 +214,9 @@ class EngineChoice:
 def _load(folder: Path) -> "SavedModel":
     from dragoman.model_folder import load_model
 
-    return load_model(folder)
+    saved = load_model(folder)
+    saved.model.lay_out_for_steps()
+    return saved
 
 
 def predict_together(saved: "SavedModel", others: "Sequence[SavedModel]") -> "Ensemble":

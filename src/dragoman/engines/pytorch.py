@@ -277,12 +277,14 @@ def build_rules(
 @contextmanager
 def _evaluating(model: PredictorModule[Any, Any]) -> Iterator[None]:
     """Without dropout, and afterwards as before: a trainer may be at work on it."""
-    was_training = model.training
+    if not model.training:  # asking every part of it takes a while
+        yield
+        return
     model.train(False)
     try:
         yield
     finally:
-        model.train(was_training)
+        model.train(True)
 
 
 def _pad(sentences: Sequence[Sequence[int]]) -> Tensor:

@@ -8,6 +8,7 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.model.embeddings import Embed
+from dragoman.model.step_layout import OutputCopy, lay_out_linear_maps
 
 
 class TranslationNetwork(nn.Module, ABC):
@@ -16,6 +17,12 @@ class TranslationNetwork(nn.Module, ABC):
     embed_source: Embed
     embed_target: Embed
     untied_output: nn.Embedding | None
+    _output_copy: OutputCopy | None = None
+
+    def lay_out_for_steps(self) -> None:
+        """Make single steps quick on a CPU, for a model that learns no more."""
+        lay_out_linear_maps(self)
+        self._output_copy = OutputCopy.of(self.output_weight)
 
     @property
     def output_weight(self) -> Tensor:
@@ -39,7 +46,10 @@ class TranslationNetwork(nn.Module, ABC):
     def step(self, last_tokens: Tensor, state: Any) -> tuple[Tensor, Any]:  # noqa: ANN401
         """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
         x, state = self.advance(last_tokens, state)
-        return F.linear(x, self.output_weight), state
+        weight, copy = self.output_weight, self._output_copy
+        if copy is not None and copy.is_of(weight):
+            weight = copy.matrix
+        return F.linear(x, weight), state
 
     @abstractmethod
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:

@@ -56,6 +56,7 @@ class Shelf:
         saved = load_translator(volume.folder)
         if volume.checkpoint is not None:
             saved = at_checkpoint(saved, volume.checkpoint)
+        saved.model.lay_out_for_steps()
         return Translator(saved, self.device)
 
     def volume(self, name: str) -> Volume:
