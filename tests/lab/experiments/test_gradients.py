@@ -1,8 +1,12 @@
+import math
+from dataclasses import replace
+
 import pytest
 
 from dragoman.lab.contenders import LSTM, RNN, TRANSFORMER
 from dragoman.lab.experiment import Bench
 from dragoman.lab.experiments.gradients import (
+    FULL,
     KEEPING,
     WILD,
     Size,
@@ -18,6 +22,11 @@ SIZE = Size(26, (1, 5, 25), sentences=4, d_model=32, seeds=2)
 def test_gradients_vanish_explode_and_stay(bench: Bench) -> None:
     found = measure(bench, SIZE)
     assert [claim.held for claim in found.claims] == [True] * 4
+
+
+def test_a_gradient_that_explodes_in_earnest_is_still_a_number() -> None:
+    size = replace(FULL, sentences=2)
+    assert all(math.isfinite(norm) for norm in gradient_norms(WILD, 1, size))
 
 
 def test_a_network_that_reads_one_way_hears_of_every_word() -> None:

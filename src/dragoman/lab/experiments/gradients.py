@@ -28,7 +28,7 @@ KINDS = {
 VANISHED = 1e-3  # of the gradient one word back
 EXPLODED = 10.0
 STEADY = 10.0  # a factor up or down that is still much the same
-LEAST = 1e-30  # what single precision can hardly tell from nothing
+LEAST = 1e-30  # less than this is nothing
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,12 @@ def measure(bench: Bench, size: Size | None = None) -> Findings:
 
 
 def gradient_norms(kind: str, seed: int, size: Size) -> list[float]:
-    """Give the mean length of the gradient at each distance, from 0 on."""
+    """Give the mean length of the gradient at each distance, from 0 on.
+
+    In double precision: single precision ends where a gradient explodes in earnest.
+    """
     torch.manual_seed(seed)
-    model = _model(kind, size.d_model)
+    model = _model(kind, size.d_model).double()
     source = torch.randint(len(NAMES), VOCABULARY, (size.sentences, size.longest))
     embedded: list[Tensor] = []
 
