@@ -35,7 +35,7 @@ imports: $(READY) ## import-linter: imports go down the ladder only
 	$(BIN)/lint-imports
 
 unit: $(READY) ## pytest, warnings as errors
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 faults: $(READY) ## what takes long: many faults in a row, two machines, compiling
 	$(BIN)/pytest -m faults

@@ -2,7 +2,8 @@
 
 import importlib
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 import torch
+from playwright.sync_api import Browser, sync_playwright
 from torch import nn
 
 from dragoman.model.layers import DecoderLayer
@@ -20,6 +22,7 @@ from dragoman.special_tokens import BEGIN, PAD
 from dragoman.text.public_corpora import get
 from dragoman.training.train import train
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SMALL = {
     "model.d_model": 32,
     "model.d_ff": 64,
@@ -54,6 +57,23 @@ def shared_data(in_ci: bool) -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser(in_ci: bool) -> Iterator[Browser]:
+    """A real one; a process can have but one that is driven this way."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        message = "there is no chromium here: apt-get install chromium"
+        if in_ci:
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        # Inside a container there is nothing to build a sandbox with, and no need.
+        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        opened = playwright.chromium.launch(executable_path=path, args=options)
+        yield opened
+        opened.close()
 
 
 @dataclass(frozen=True)

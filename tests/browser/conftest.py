@@ -4,8 +4,6 @@ No console error, no request beyond loopback, and nothing that axe-core objects 
 fixture `page` checks it when the test is over, on whatever the test left on show.
 """
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +18,6 @@ from playwright.sync_api import (
     Error,
     Page,
     expect,
-    sync_playwright,
 )
 
 from dragoman.inspection.inspect import inspect
@@ -32,25 +29,8 @@ from dragoman.translator import Translator
 SENTENCE = "Where is the train station?"
 TARGET = "¿Dónde está la estación?"  # the toy model may say nothing at all
 AXE = (Path(__file__).parent / "vendor/axe.min.js").read_text("utf-8")
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 20_000  # milliseconds: the machine may be busy with something else
 expect.set_options(timeout=PATIENCE)
-
-
-@pytest.fixture(scope="session")
-def browser(in_ci: bool) -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        message = "there is no chromium here: apt-get install chromium"
-        if in_ci:
-            pytest.fail(message)
-        pytest.skip(message)
-    with sync_playwright() as playwright:
-        # Inside a container there is nothing to build a sandbox with, and no need.
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        opened = playwright.chromium.launch(executable_path=path, args=options)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,13 @@
 import base64
 import hashlib
 import json
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 from dragoman.inspection.attention import KINDS
 from dragoman.inspection.head_profile import head_profile
@@ -143,21 +139,6 @@ def test_with_a_profile_the_best_aligning_head_comes_first(toy: Translator) -> N
 
 def test_a_blank_sentence_has_a_page(toy: Translator) -> None:
     assert data_of(html_page(inspect(toy, "")))["beam"] is None
-
-
-@pytest.fixture(scope="module")
-def browser(in_ci: bool) -> Iterator[Any]:
-    path = shutil.which("chromium")
-    if path is None:
-        message = "there is no chromium here: apt-get install chromium"
-        if in_ci:
-            pytest.fail(message)
-        pytest.skip(message)
-    with sync_playwright() as started:
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        opened = started.chromium.launch(executable_path=path, args=options)
-        yield opened
-        opened.close()
 
 
 def test_a_person_finds_their_way_in_a_real_browser(
