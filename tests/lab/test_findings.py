@@ -1,6 +1,16 @@
+import math
+
 import pytest
 
-from dragoman.lab.findings import Claim, Outcome, Spread, larger, outcome, verdict
+from dragoman.lab.findings import (
+    Claim,
+    Outcome,
+    Spread,
+    Table,
+    larger,
+    outcome,
+    verdict,
+)
 
 
 def test_only_ranges_that_lie_apart_decide() -> None:
@@ -49,3 +59,8 @@ def test_the_verdict_is_one_sentence_that_can_say_no() -> None:
 def test_a_spread_shows_its_range_only_if_there_is_one() -> None:
     assert Spread.of([2.0]).text() == "2"
     assert Spread.of([1.0, 3.0]).text(".1f") == "2.0 [1.0, 3.0]"
+
+
+def test_what_became_infinite_is_no_number() -> None:
+    table = Table(("who", "loss"), (("a", math.inf), ("b", math.nan), ("c", 1.0)))
+    assert table.finite.rows == (("a", None), ("b", None), ("c", 1.0))

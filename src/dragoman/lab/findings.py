@@ -1,5 +1,6 @@
 """What an experiment finds: numbers with their spread, claims, a table, a figure."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -86,6 +87,16 @@ class Table:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def finite(self) -> "Table":
+        """The same, where what became infinite or undefined is no number either."""
+        rows = (tuple(map(_finite, row)) for row in self.rows)
+        return Table(self.columns, tuple(rows))
+
+
+def _finite(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class Result:
             outcome=outcome(findings.claims),
             sentence=verdict(findings.claims),
             claims=findings.claims,
-            table=findings.table,
+            table=findings.table.finite,
             caption=findings.caption,
             note=findings.note,
             quick=bench.quick,
