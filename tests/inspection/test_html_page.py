@@ -141,16 +141,22 @@ def test_a_blank_sentence_has_a_page(toy: Translator) -> None:
     assert data_of(html_page(inspect(toy, "")))["beam"] is None
 
 
+def new_page(browser: Any) -> tuple[Any, list[str]]:
+    """Give an empty page, and what it will complain of."""
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return page, complaints
+
+
 def test_a_person_finds_their_way_in_a_real_browser(
     browser: Any, toy: Translator, tmp_path: Path
 ) -> None:
     seen = inspect(toy, f"Good morning {EVIL}", f"Good {EVIL}")
     path = tmp_path / "page.html"
     path.write_text(html_page(seen, "toy"), "utf-8")
-    page = browser.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page, complaints = new_page(browser)
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
     asked_for: list[str] = []
     page.on("request", lambda asked: asked_for.append(asked.url))
@@ -189,10 +195,7 @@ def test_a_language_models_page_works_in_a_real_browser(
     seen = inspect(request.getfixturevalue(kind), "Where is the [MASK] ?")
     path = tmp_path / "page.html"
     path.write_text(html_page(seen, "toy"), "utf-8")
-    page = browser.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page, complaints = new_page(browser)
     page.goto(path.as_uri())
     assert page.locator("#target-text").inner_text() == seen.answer
     assert page.locator("#beam").is_hidden()

@@ -66,7 +66,11 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(subparsers, "translate", DESCRIPTION, EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="model folder")
     parser.add_argument(
-        "sentences", nargs="*", metavar="SENTENCE", help="else standard input is read"
+        "sentences",
+        nargs="*",
+        default=[],  # else argparse says that one is required
+        metavar="SENTENCE",
+        help="else standard input is read",
     )
     parser.add_argument(
         "--nbest", type=positive_int, metavar="N", help="translations of each sentence"

@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from dragoman.model.weights import state_of
+
 
 class ExactCopy:
     """Gives the model in double precision; made anew when its weights have changed."""
@@ -30,10 +32,7 @@ class ExactCopy:
     def __call__(self) -> Any:  # noqa: ANN401 (a module of the model's own kind)
         """Give the copy, without dropout."""
         assert isinstance(self._model, nn.Module)
-        state = tuple(
-            (weights.data_ptr(), weights._version)  # noqa: SLF001 (nothing public)
-            for weights in self._model.parameters()
-        )
+        state = tuple(map(state_of, self._model.parameters()))
         if self._copy is None or state != self._copied:
             self._copy = copy.deepcopy(self._model).double().eval()
             self._copied = state

@@ -1,7 +1,6 @@
 """Translation of token sequences by a PyTorch model."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol, Self
 
@@ -29,6 +28,7 @@ from dragoman.engines.batches import batches
 from dragoman.engines.exact_copy import ExactCopy
 from dragoman.errors import ConfigError
 from dragoman.model.contract import Memory, Predictor, State, TranslationModel
+from dragoman.model.evaluating import evaluating
 from dragoman.special_tokens import BEGIN, END, PAD
 
 
@@ -128,7 +128,7 @@ class PyTorchEngine:
         guarded: bool,
     ) -> list[list[Hypothesis]]:
         results: list[list[Hypothesis]] = [[] for _ in sources]
-        with torch.inference_mode(), _evaluating(self.model):
+        with torch.inference_mode(), evaluating(self.model):
             for batch in batches(sources, self.settings.batch_tokens, options.num_rows):
                 sentences = [sources[index] for index in batch]
                 begun = [prefixes[index] for index in batch]
@@ -154,7 +154,7 @@ class PyTorchEngine:
         results: list[list[Hypothesis]] = [[] for _ in sources]
         model = self._exact() if self._exact.is_needed else self.model
         guarded = options.max_repeats > 0
-        with torch.inference_mode(), _evaluating(model):
+        with torch.inference_mode(), evaluating(model):
             rows = 4 * options.beam_size  # more or less, as there are banks
             for batch in batches(sources, self.settings.batch_tokens, rows):
                 sentences = [sources[index] for index in batch]
@@ -205,7 +205,7 @@ class PyTorchEngine:
         results: list[tuple[float, ...]] = [()] * len(sources)
         pairs = list(zip(sources, targets, strict=True))
         longer = [max(pair, key=len) for pair in pairs]
-        with torch.inference_mode(), _evaluating(self.model):
+        with torch.inference_mode(), evaluating(self.model):
             for batch in batches(longer, self.settings.batch_tokens):
                 source = _pad([sources[index] for index in batch]).to(self.device)
                 target = _pad([targets[index] for index in batch]).to(self.device)
@@ -227,7 +227,7 @@ class PyTorchEngine:
         """Give the `count` likeliest tokens after a prefix, each with its chance."""
         read = _pad([source]).to(self.device)
         target_in = torch.tensor([[BEGIN, *prefix]], device=self.device)
-        with torch.inference_mode(), _evaluating(self.model):
+        with torch.inference_mode(), evaluating(self.model):
             chances = next_log_probabilities(self.model.forward(read, target_in)[:, -1])
         best, tokens = largest(chances, count)
         return list(zip(tokens[0].tolist(), best[0].tolist(), strict=True))
@@ -272,19 +272,6 @@ def build_rules(
         allowed = [allowed_repeats(source, options.max_repeats) for source in sources]
         rules.append(NoLoops(tuple(allowed)))
     return tuple(rules)
-
-
-@contextmanager
-def _evaluating(model: PredictorModule[Any, Any]) -> Iterator[None]:
-    """Without dropout, and afterwards as before: a trainer may be at work on it."""
-    if not model.training:  # asking every part of it takes a while
-        yield
-        return
-    model.train(False)
-    try:
-        yield
-    finally:
-        model.train(True)
 
 
 def _pad(sentences: Sequence[Sequence[int]]) -> Tensor:

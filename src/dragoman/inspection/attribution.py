@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from dragoman.inspection.attention import Attention
 from dragoman.inspection.capture import Capture
 from dragoman.inspection.interventions import Intervention, intervening
-from dragoman.inspection.watching import evaluating
+from dragoman.model.evaluating import evaluating
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.recurrent import RecurrentModel
 from dragoman.special_tokens import PAD

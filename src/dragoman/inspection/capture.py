@@ -27,8 +27,9 @@ from dragoman.inspection.source_look import (
 )
 from dragoman.inspection.stacks import last_norm_of, layers_of, stacks
 from dragoman.inspection.stream import Norm, Stack, Sublayer, SublayerName
-from dragoman.inspection.watching import Seen, evaluating, kept, watched
+from dragoman.inspection.watching import Seen, kept, watched
 from dragoman.model.attention import combined_mask
+from dragoman.model.evaluating import evaluating
 from dragoman.model.layers import DecoderLayer, EncoderLayer, Residual
 from dragoman.model.masks import may_attend, price_of
 from dragoman.model.network import TranslationNetwork

@@ -15,8 +15,8 @@ from dragoman.inspection.attention_modules import attention_modules
 from dragoman.inspection.interventions import Ablation, Intervention, intervening
 from dragoman.inspection.recorded_attention import recorded_attention
 from dragoman.inspection.tokens import Tokens, make_tokens, merge_attention
-from dragoman.inspection.watching import evaluating
 from dragoman.inspection.word_alignment import align_words
+from dragoman.model.evaluating import evaluating
 from dragoman.special_tokens import END, PAD
 from dragoman.text.normalization import normalize
 from dragoman.translator import Translator

@@ -14,9 +14,9 @@ from dragoman.inspection.capture import Capture, capture
 from dragoman.inspection.interventions import Intervention, intervening
 from dragoman.inspection.observation import Observation
 from dragoman.inspection.tokens import Tokens, make_tokens
-from dragoman.inspection.watching import evaluating
 from dragoman.language_models.language_model import LanguageModel
 from dragoman.language_models.masked_language_model import MaskedLanguageModel
+from dragoman.model.evaluating import evaluating
 from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END
 from dragoman.text.tokenizer import Tokenizer

@@ -20,17 +20,6 @@ _SHOWN = (
 )
 
 
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Without dropout, and afterwards as before: a trainer may be at work on it."""
-    was_training = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(was_training)
-
-
 @dataclass(frozen=True)
 class Seen:
     """What went into a module and what came out, the batch of one taken away."""

@@ -10,6 +10,8 @@ from typing import Self
 
 from torch import Tensor, nn
 
+from dragoman.model.weights import state_of
+
 
 def by_inputs(matrix: Tensor) -> Tensor:
     """Give the same matrix (output, input), kept input by input."""
@@ -33,14 +35,8 @@ class OutputCopy:
     @classmethod
     def of(cls, weight: Tensor) -> Self:
         """Copy it as it is now."""
-        return cls(by_inputs(weight.detach()), _state(weight))
+        return cls(by_inputs(weight.detach()), state_of(weight))
 
     def is_of(self, weight: Tensor) -> bool:
         """Say whether this is that projection, which has not changed since."""
-        return self._copied == _state(weight)
-
-
-def _state(weight: Tensor) -> tuple[int, int]:
-    """Give its address and, of what can change in place, how often it has."""
-    changes = 0 if weight.is_inference() else weight._version  # noqa: SLF001
-    return weight.data_ptr(), changes
+        return self._copied == state_of(weight)

@@ -30,3 +30,13 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 def count_parameters(model: nn.Module) -> int:
     """Count each parameter once, however many places share it."""
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+def state_of(weight: Tensor) -> tuple[int, int]:
+    """Say which tensor this is, and how often it was changed in place.
+
+    The same again later means that it still holds the same numbers.
+    """
+    if weight.is_inference():  # it cannot be changed in place
+        return weight.data_ptr(), 0
+    return weight.data_ptr(), weight._version  # noqa: SLF001 (nothing public)
