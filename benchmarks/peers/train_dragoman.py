@@ -5,6 +5,7 @@ from peers.training_protocol import answer_with_losses, read_training_job
 
 from dragoman.config import load_preset
 from dragoman.data.batching import Batch
+from dragoman.kernels.choice import kernels_at_work
 from dragoman.model.build import build_model
 from dragoman.model.freed_memory import keep_freed_memory
 from dragoman.training.objective import Objective
@@ -36,7 +37,8 @@ def main() -> None:
         mean: float = loss.smoothed.item() / loss.tokens
         return mean
 
-    answer_with_losses(batches, update)
+    with kernels_at_work():
+        answer_with_losses(batches, update)
 
 
 if __name__ == "__main__":

@@ -177,6 +177,7 @@ class TrainingConfig:
     divergence: float
     seed: int
     threads: int
+    kernels: str
     precision: str
     compile: bool
     sharding: str

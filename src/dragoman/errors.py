@@ -71,6 +71,10 @@ class FetchError(DragomanError):
     """A public corpus that could not be fetched."""
 
 
+class KernelError(DragomanError):
+    """Kernels that cannot be compiled or loaded on this machine."""
+
+
 class MissingExtraError(DragomanError):
     """A feature whose optional package is not installed."""
 

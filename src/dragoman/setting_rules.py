@@ -26,6 +26,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "training.average_weights": ("uniform", "linear"),
     "training.on_nonfinite": ("stop", "skip"),
     "training.on_divergence": ("warn", "stop"),
+    "training.kernels": ("auto", "native", "plain"),
     "training.precision": ("float32", "bfloat16", "float16"),
     "training.sharding": ("none", "full"),
 }

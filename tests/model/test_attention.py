@@ -5,12 +5,12 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.model.attention import (
-    JointLinear,
     MultiHeadAttention,
     ScaledDotProductAttention,
     attention_weights,
     combined_mask,
 )
+from dragoman.model.linear import JointLinear
 from dragoman.model.masks import causal_mask
 
 

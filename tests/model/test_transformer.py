@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.errors import ConfigError
-from dragoman.model.attention import JointLinear
 from dragoman.model.build import build_model
 from dragoman.model.dropout import Dropout
+from dragoman.model.linear import JointLinear
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.positions import SinusoidalPositions
 from dragoman.model.transformer import Transformer

@@ -26,7 +26,7 @@ def batch(saved: SavedModel, prepared: Prepared) -> DebugBatch:
     parts, _ = next(source.read(Position(0, 0)))
     weights = {name: w.clone() for name, w in get_weights(saved.model).items()}
     chance = own_states(torch.device("cpu"))
-    return DebugBatch(12, 0.5, 1, parts, weights, chance)
+    return DebugBatch(12, 0.5, 1, "plain", parts, weights, chance)
 
 
 def spoil(batch: DebugBatch, name: str, number: float) -> DebugBatch:

@@ -1,12 +1,13 @@
 """Scaled dot-product attention and several heads of it (§3.2)."""
 
 import math
-from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
+from dragoman.kernels import attention as kernel
+from dragoman.model.linear import JointLinear, Linear, linear, split
 from dragoman.model.masks import causal_mask
 from dragoman.model.relative_positions import Turn
 from dragoman.model.row_groups import RowGroups
@@ -50,12 +51,16 @@ class ScaledDotProductAttention(nn.Module):
         causal: bool,
     ) -> Tensor:
         """Mix the values by how well each key fits the query."""
+        dropout = self.dropout if self.training else 0.0
+        if not dropout and kernel.suits(queries, keys, values, mask):
+            scale = queries.shape[-1] ** -0.5 if self.scaling else 1.0
+            return kernel.attend(queries, keys, values, mask, causal, scale)
         return F.scaled_dot_product_attention(
             queries,
             keys,
             values,
             attn_mask=mask,
-            dropout_p=self.dropout if self.training else 0.0,
+            dropout_p=dropout,
             is_causal=causal,
             scale=None if self.scaling else 1.0,
         )
@@ -67,20 +72,6 @@ def combined_mask(queries: Tensor, mask: Tensor | None, causal: bool) -> Tensor 
         return mask
     triangle = causal_mask(queries.shape[-2], queries.device)
     return triangle if mask is None else mask & triangle
-
-
-class JointLinear(nn.Linear):
-    """Several projections of one input in one matrix: they cost one multiplication."""
-
-    def __init__(self, d_in: int, sizes: Sequence[int]) -> None:
-        self.sizes = tuple(sizes)
-        super().__init__(d_in, sum(sizes))
-
-    def reset_parameters(self) -> None:
-        """Start each part as if it stood alone."""
-        for part in self.weight.split(self.sizes):
-            nn.init.xavier_uniform_(part)
-        nn.init.zeros_(self.bias)
 
 
 class MultiHeadAttention(nn.Module):
@@ -108,7 +99,7 @@ class MultiHeadAttention(nn.Module):
         shared = self.num_kv_heads * d_head
         self.projections = JointLinear(d_model, (self.inner, shared, shared))  # Q, K, V
         self.attention = ScaledDotProductAttention(dropout, scaling=scaling)
-        self.output = nn.Linear(self.inner, d_model)  # W_O
+        self.output = Linear(self.inner, d_model)  # W_O
 
     def project(
         self, x: Tensor, turn: Turn | None = None
@@ -123,7 +114,7 @@ class MultiHeadAttention(nn.Module):
     def project_keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Give the keys and values of what is attended to, split into heads."""
         joint = self._part(memory, slice(self.inner, None))
-        keys, values = joint.chunk(2, dim=-1)
+        keys, values = split(joint, self.projections.sizes[1:])
         return self._split(keys), self._split(values)
 
     def forward(
@@ -166,10 +157,10 @@ class MultiHeadAttention(nn.Module):
         return joined
 
     def _part(self, x: Tensor, rows: slice) -> Tensor:
-        return F.linear(x, self.projections.weight[rows], self.projections.bias[rows])
+        return linear(x, self.projections.weight[rows], self.projections.bias[rows])
 
     def _apart(self, joint: Tensor, turn: Turn | None) -> tuple[Tensor, Tensor, Tensor]:
-        parts = joint.split(self.projections.sizes, dim=-1)
+        parts = split(joint, self.projections.sizes)
         queries, keys, values = (self._split(part) for part in parts)
         if turn is not None:
             queries, keys = turn(queries), turn(keys)

@@ -12,6 +12,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
+from dragoman.kernels import dropout as kernel
+from dragoman.kernels.choice import kernel_for
+
 
 def random_bytes(count: int) -> Tensor:
     """Draw independent uniform bytes from torch's own CPU generator."""
@@ -83,6 +86,8 @@ class Dropout(nn.Module):
             return x
         if not self._by_bytes(x):
             return F.dropout(x, self.rate)
+        if kernel_for(x):
+            return kernel.dropped_sum(None, x, byte_threshold(self.rate))
         dropped: Tensor = _ByteDropout.apply(  # type: ignore[no-untyped-call]
             x, byte_threshold(self.rate)
         )
@@ -93,10 +98,20 @@ class Dropout(nn.Module):
         if not self._by_bytes(written) or x.dtype != written.dtype:
             summed: Tensor = x + self(written)
             return summed
+        if kernel_for(written):
+            return kernel.dropped_sum(x, written, byte_threshold(self.rate))
         added: Tensor = _DroppedSum.apply(  # type: ignore[no-untyped-call]
             x, written, byte_threshold(self.rate)
         )
         return added
+
+    def of_rectified(self, x: Tensor) -> Tensor:
+        """Give dropout(max(0, x)), which a feed-forward network wants."""
+        if kernel_for(x):
+            threshold = byte_threshold(self.rate) if self.training else 0
+            return kernel.rectify_and_drop(x, threshold)
+        rectified: Tensor = self(x.relu())  # in place, a view's gradient costs copies
+        return rectified
 
     def _by_bytes(self, x: Tensor) -> bool:
         """Say whether our own dropout is at work, and faster than the native one."""

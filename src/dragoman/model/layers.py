@@ -4,9 +4,10 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.attention import JointLinear, MultiHeadAttention
+from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.decoder_cache import LayerPast
 from dragoman.model.dropout import Dropout
+from dragoman.model.linear import JointLinear, Linear
 from dragoman.model.norms import build_norm, normalized
 from dragoman.model.relative_positions import Turn
 
@@ -23,27 +24,29 @@ class FeedForward(nn.Module):
         self, d_model: int, d_ff: int, dropout: float, activation: str = "relu"
     ) -> None:
         super().__init__()
-        self.inner = nn.Linear(d_model, d_ff)
+        self.inner = Linear(d_model, d_ff)
         if activation == "swiglu":
             self.inner = JointLinear(d_model, (d_ff, d_ff))  # the gate comes first
-        self.outer = nn.Linear(d_ff, d_model)
+        self.outer = Linear(d_ff, d_model)
         self.dropout = Dropout(dropout)
         self.activation = activation
 
     def forward(self, x: Tensor) -> Tensor:
         """Widen, rectify, narrow."""
-        narrowed: Tensor = self.outer(self.dropout(self._rectified(self.inner(x))))
+        narrowed: Tensor = self.outer(self._rectified(self.inner(x)))
         return narrowed
 
     def _rectified(self, x: Tensor) -> Tensor:
         match self.activation:
             case "relu":
-                return x.relu()  # in place, a view's gradient costs three copies
+                return self.dropout.of_rectified(x)
             case "gelu":
-                return F.gelu(x)
+                passed = F.gelu(x)
             case _:
                 gate, passing = x.chunk(2, dim=-1)
-                return F.silu(gate) * passing
+                passed = F.silu(gate) * passing
+        dropped: Tensor = self.dropout(passed)
+        return dropped
 
 
 class Residual(nn.Module):

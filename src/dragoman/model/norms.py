@@ -13,9 +13,21 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
+from dragoman.kernels import norm as kernel
+from dragoman.kernels.choice import kernel_for
 
 EPSILON = 1e-5
 MOMENTUM = 0.1  # what one batch moves the running statistics by
+
+
+class LayerNorm(nn.LayerNorm):
+    """γ (x − mean) / √(variance + ε) + β of each vector by itself."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise (..., d_model)."""
+        if kernel_for(x) and x.shape[-1] % kernel.LANES == 0:
+            return kernel.layer_norm(x, self.weight, self.bias, self.eps)
+        return super().forward(x)
 
 
 class BatchNorm(nn.Module):
@@ -53,7 +65,7 @@ def build_norm(config: ModelConfig) -> nn.Module:
     """Choose the norm that the settings name."""
     match config.norm_kind:
         case "layer":
-            return nn.LayerNorm(config.d_model, EPSILON)
+            return LayerNorm(config.d_model, EPSILON)
         case "rms":
             return nn.RMSNorm(config.d_model, EPSILON)
         case "batch":

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
-from dragoman.model.attention import JointLinear
+from dragoman.model.linear import JointLinear
 
 # What a cell carries from word to word, each (row, d_state); it shows the first.
 CellState = tuple[Tensor, ...]

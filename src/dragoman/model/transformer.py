@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
-from dragoman.model.attention import JointLinear
 from dragoman.model.decoder_cache import DecoderCache
 from dragoman.model.embeddings import Embed, token_embedding
 from dragoman.model.layers import DecoderLayer, EncoderLayer, KeysValues
+from dragoman.model.linear import JointLinear
 from dragoman.model.masks import causal_mask, padding_mask, priced_mask
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.norms import build_norm, normalized

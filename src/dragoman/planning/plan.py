@@ -22,6 +22,7 @@ from dragoman.planning.workload import (
 )
 from dragoman.text.corpus import Corpus, count_pairs
 from dragoman.training.budget import Budget
+from dragoman.training.kernel_choice import chosen_kernels
 from dragoman.training.preparation import Prepared
 from dragoman.training.probe import resident_memory
 from dragoman.training.progress import PreparationBar
@@ -108,7 +109,8 @@ def _measure(
     else:
         batches = sample_batches(prepared, config, most)
     on_device = (batch.to(device) for batch in batches)
-    return measure_speed(config, vocabulary, on_device, device, seconds)
+    with chosen_kernels(config.training.kernels, device, warn=lambda _: None):
+        return measure_speed(config, vocabulary, on_device, device, seconds)
 
 
 def _refuse_contradictions(

@@ -10,6 +10,7 @@ import torch
 
 from dragoman.config import Config, load_preset
 from dragoman.errors import TrainingError
+from dragoman.kernels.choice import kernels_now
 from dragoman.training.checkpoints import Checkpoint
 from dragoman.training.run_record import learned_settings
 
@@ -22,11 +23,13 @@ class Circumstances:
     processes: int
     data: str  # the prepared corpus, as a SHA-256
     settings: str  # those that decide what is learned, as a SHA-256
+    kernels: str = "plain"  # or "native": they round, and draw, in their own way
 
     @classmethod
     def now(cls, data: str, config: Config, processes: int = 1) -> Self:
         """Look at this process and what it was given."""
-        return cls(torch.get_num_threads(), processes, data, _digest(config))
+        threads, kernels = torch.get_num_threads(), kernels_now()
+        return cls(threads, processes, data, _digest(config), kernels)
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for a checkpoint."""

@@ -26,6 +26,7 @@ class DebugBatch:
     step: int
     progress: float  # the share of the run's budget that was spent
     threads: int
+    kernels: str  # "native" or "plain"
     parts: Sequence[Batch]
     weights: Mapping[str, Tensor]
     random_state: Mapping[str, Tensor]
@@ -43,6 +44,7 @@ class DebugBatch:
             "step": self.step,
             "progress": self.progress,
             "threads": self.threads,
+            "kernels": self.kernels,
             "parts": len(self.parts),
         }
         unfinished = path.with_name(path.name + ".tmp")
@@ -65,6 +67,7 @@ class DebugBatch:
                 step=about["step"],
                 progress=about["progress"],
                 threads=about["threads"],
+                kernels=about["kernels"],
                 parts=[
                     Batch(*(tensors[f"{number}.{side}"] for side in SIDES))
                     for number in range(about["parts"])

@@ -212,9 +212,16 @@ class Trainer:
         step, state = self.state.step + 1, self.state
         state.skipped_in_a_row += 1
         self.collect()
-        weights, threads = get_weights(self.model), self.circumstances.threads
         kept = self.guard.keep(
-            DebugBatch(step, self._progress(), threads, parts, weights, chance)
+            DebugBatch(
+                step,
+                self._progress(),
+                self.circumstances.threads,
+                self.circumstances.kernels,
+                parts,
+                get_weights(self.model),
+                chance,
+            )
         )
         what = "gradient" if math.isfinite(update.loss) else "loss"
         if self.guard.skips(state.skipped_in_a_row):

@@ -5,6 +5,7 @@ memory. Worked off some hundred positions at a time, with the gradient computed 
 same pass, the logits stay in cache and are never stored whole.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor
 
+from dragoman.kernels import cross_entropy as kernel
+from dragoman.kernels.choice import kernel_for
 from dragoman.special_tokens import PAD
 
 ROWS_AT_ONCE = 128
@@ -41,8 +44,13 @@ def translation_loss(
     wanted = target_out.flatten() != PAD
     rows = features.flatten(0, 1)[wanted]  # (tokens, d_model)
     targets = target_out.flatten()[wanted]
+    by_kernel = kernel_for(rows)
     smoothed, plain, correct = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        rows, output_weight, targets, label_smoothing
+        rows,
+        output_weight,
+        targets,
+        label_smoothing,
+        kernel.softmax_gradient if by_kernel else plain_softmax_gradient,
     )
     return Loss(smoothed, plain, correct, len(targets))
 
@@ -58,6 +66,25 @@ def plain_translation_loss(
         label_smoothing=label_smoothing,
         reduction="sum",
     )
+
+
+def plain_softmax_gradient(
+    logits: Tensor, targets: Tensor, known: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Turn logits (rows, vocabulary) into softmax(z) less `known` at the targets.
+
+    Gives for each row lse(z), the target's logit and the highest one.
+    """
+    place = targets[:, None]
+    wanted, highest = logits.gather(1, place)[:, 0], logits.amax(dim=-1)
+    torch.softmax(logits, dim=-1, out=logits)
+    # Twice the highest value is still far quicker than once with its place.
+    total = highest - logits.amax(dim=-1).log()
+    logits.scatter_add_(1, place, torch.full_like(wanted, -known)[:, None])
+    return total, wanted, highest
+
+
+SoftmaxGradient = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor, Tensor]]
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -76,6 +103,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         weight: Tensor,
         targets: Tensor,
         smoothing: float,
+        softmax_gradient: SoftmaxGradient,
     ) -> tuple[Tensor, Tensor, Tensor]:
         learn = rows.requires_grad or weight.requires_grad
         row_gradient = torch.empty_like(rows) if learn else None
@@ -85,23 +113,17 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         buffer = rows.new_empty(min(ROWS_AT_ONCE, len(rows)), len(weight))
         for start in range(0, len(rows), ROWS_AT_ONCE):
             chunk = slice(start, start + ROWS_AT_ONCE)
-            row, target = rows[chunk], targets[chunk, None]
+            row, target = rows[chunk], targets[chunk]
             logits = torch.mm(row, weight.T, out=buffer[: len(row)])
-            wanted = logits.gather(1, target)
-            highest = logits.amax(dim=-1, keepdim=True)
-            probabilities = logits.softmax(dim=-1)
-            # Twice the highest value is still far quicker than once with its place.
-            total = highest - probabilities.amax(dim=-1, keepdim=True).log()  # lse(z)
+            total, wanted, highest = softmax_gradient(logits, target, 1 - smoothing)
             plain += (total - wanted).sum()
-            spread = (row @ mean_weight)[:, None]
+            spread = row @ mean_weight
             mixed = (1 - smoothing) * wanted + smoothing * spread
             smoothed += (total - mixed).sum()
             correct += (wanted == highest).sum()
             if row_gradient is not None and weight_gradient is not None:
-                known = torch.full_like(wanted, smoothing - 1)
-                gradient = probabilities.scatter_add_(1, target, known)
-                torch.mm(gradient, weight, out=row_gradient[chunk])
-                weight_gradient.addmm_(gradient.T, row)
+                torch.mm(logits, weight, out=row_gradient[chunk])
+                weight_gradient.addmm_(logits.T, row)
         if row_gradient is not None and weight_gradient is not None and smoothing:
             row_gradient.sub_(mean_weight, alpha=smoothing)
             weight_gradient.sub_(rows.sum(dim=0), alpha=smoothing / len(weight))
@@ -113,4 +135,4 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         row_gradient, weight_gradient = ctx.saved_tensors
         factor = gradients[0].to(row_gradient.dtype)
-        return row_gradient.mul_(factor), weight_gradient.mul_(factor), None, None
+        return row_gradient.mul_(factor), weight_gradient.mul_(factor), None, None, None

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import TrainingConfig
-from dragoman.model.attention import JointLinear
+from dragoman.model.linear import JointLinear
 from dragoman.training.adam import Adam
 from dragoman.training.distributed import whole
 from dragoman.training.moving_average import MovingAverage

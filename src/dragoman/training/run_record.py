@@ -20,6 +20,7 @@ FREE_TO_CHANGE = (
     "training.max_steps",
     "training.valid_sentences",
     "training.threads",  # how many really work is kept in each checkpoint
+    "training.kernels",  # so is which of them
     "training.on_nonfinite",
     "training.max_skipped",
     "training.on_divergence",

@@ -25,6 +25,7 @@ from dragoman.training.corpora import File, list_corpora
 from dragoman.training.distributed import joined
 from dragoman.training.finish import finish
 from dragoman.training.interruption import Interruption
+from dragoman.training.kernel_choice import chosen_kernels
 from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer
 from dragoman.training.memory_probe import memory_advice
@@ -159,7 +160,8 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         return TrainingResult(
             request.folder, Ending.BUDGET, steps, seconds, None, rank=processes.rank
         )
-    trainer, ending = _learn(request, record, prepared, progress)
+    with chosen_kernels(config.training.kernels, request.device, progress.say):
+        trainer, ending = _learn(request, record, prepared, progress)
     state = trainer.state
     result = TrainingResult(
         request.folder, ending, state.step, state.seconds, None, rank=processes.rank

@@ -1,0 +1,150 @@
+"""Scaled dot-product attention of short sentences."""
+
+import ctypes
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dragoman.kernels.choice import kernel_for, kernels
+from dragoman.kernels.pointers import pointer, threads
+
+LONGEST = 128  # words of a sentence, and dimensions of a head; as attention.c has it
+LANES = 16  # a head must hold a whole number of them
+
+
+class _Heads(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("sentence", ctypes.c_int64),
+        ("head", ctypes.c_int64),
+        ("word", ctypes.c_int64),
+    )
+
+    @classmethod
+    def of(cls, x: Tensor) -> "_Heads":
+        """Describe a tensor (batch, head, length, d_head)."""
+        return cls(x.data_ptr(), *x.stride()[:3])
+
+
+class _Shape(ctypes.Structure):
+    _fields_ = (
+        ("sentences", ctypes.c_int64),
+        ("heads", ctypes.c_int),
+        ("queries", ctypes.c_int),
+        ("keys", ctypes.c_int),
+        ("width", ctypes.c_int),
+        ("causal", ctypes.c_int),
+        ("scale", ctypes.c_float),
+        ("mask", ctypes.c_void_p),
+    )
+
+
+def suits(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> bool:
+    """Say whether kernels are at work, and made for these shapes and this mask."""
+    longest = max(queries.shape[-2], *keys.shape[-2:])
+    return (
+        kernel_for(queries)
+        and longest <= LONGEST
+        and queries.shape[-1] % LANES == 0
+        and queries.shape[:2] == keys.shape[:2]
+        and all(x.stride(-1) == 1 for x in (queries, keys, values))
+        and (mask is None or (mask.dtype == torch.bool and _of_keys(mask, keys)))
+    )
+
+
+def _of_keys(mask: Tensor, keys: Tensor) -> bool:
+    return mask.shape == (keys.shape[0], 1, 1, keys.shape[2])
+
+
+def attend(
+    queries: Tensor,  # (batch, head, query_length, d_head)
+    keys: Tensor,  # (batch, head, key_length, d_head)
+    values: Tensor,
+    mask: Tensor | None,  # (batch, 1, 1, key_length)
+    causal: bool,
+    scale: float,
+) -> Tensor:
+    """Give softmax(QKᵀ · scale) V."""
+    attended: Tensor = _Attend.apply(  # type: ignore[no-untyped-call]
+        queries, keys, values, mask, causal, scale
+    )
+    return attended
+
+
+class _Attend(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+        causal: bool,
+        scale: float,
+    ) -> Tensor:
+        batch, heads, length, width = queries.shape
+        mask = None if mask is None else mask.contiguous()
+        result = queries.new_empty(batch, length, heads, width).transpose(1, 2)
+        totals = queries.new_empty(batch, heads, length)
+        told = _shape(queries, keys, mask, causal, scale)
+        described = (_Heads.of(x) for x in (queries, keys, values, result))
+        kernels().attend(
+            ctypes.byref(told),
+            *map(ctypes.byref, described),
+            pointer(totals),
+            threads(),
+        )
+        ctx.save_for_backward(queries, keys, values, totals, mask)
+        ctx.causal, ctx.scale = causal, scale
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        queries, keys, values, totals, mask = ctx.saved_tensors
+        (gradient,) = gradients
+        if gradient.stride(-1) != 1:
+            gradient = gradient.contiguous()
+        given = _together(queries, keys, values)
+        told = _shape(queries, keys, mask, ctx.causal, ctx.scale)
+        read = [_Heads.of(x) for x in (queries, keys, values, gradient)]
+        kernels().attend_backward(
+            ctypes.byref(told),
+            *map(ctypes.byref, read),
+            pointer(totals),
+            *map(ctypes.byref, map(_Heads.of, given)),
+            threads(),
+        )
+        return *given, None, None, None
+
+
+def _shape(
+    queries: Tensor, keys: Tensor, mask: Tensor | None, causal: bool, scale: float
+) -> _Shape:
+    batch, heads, length, width = queries.shape
+    place = None if mask is None else mask.data_ptr()
+    return _Shape(batch, heads, length, keys.shape[2], width, causal, scale, place)
+
+
+def _together(*views: Tensor) -> list[Tensor]:
+    """Make room for gradients that lie as their tensors do.
+
+    Neighbours in one joint projection get neighbouring gradients, so that nobody has
+    to copy them together.
+    """
+    reach: dict[int, tuple[int, int]] = {}
+    for view in views:
+        place, first = view.untyped_storage().data_ptr(), int(view.storage_offset())
+        steps = zip(view.shape, view.stride(), strict=True)
+        end = first + 1 + sum((size - 1) * step for size, step in steps)
+        earlier = reach.get(place, (first, end))
+        reach[place] = min(first, earlier[0]), max(end, earlier[1])
+    rooms = {
+        place: views[0].new_empty(end - first) for place, (first, end) in reach.items()
+    }
+    given = []
+    for view in views:
+        place = view.untyped_storage().data_ptr()
+        offset = view.storage_offset() - reach[place][0]
+        given.append(rooms[place].as_strided(view.shape, view.stride(), offset))
+    return given

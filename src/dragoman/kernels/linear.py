@@ -1,0 +1,57 @@
+"""A linear map whose bias costs no copy, and its gradient no general sum."""
+
+import ctypes
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dragoman.kernels.choice import kernels
+from dragoman.kernels.pointers import pointer, threads
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:  # noqa: ANN401
+        ctx.save_for_backward(x, weight)
+        rows = x.reshape(-1, x.shape[-1])
+        result = torch.mm(rows, weight.T)
+        kernels().add_bias(
+            pointer(result),
+            pointer(bias),
+            ctypes.c_int64(len(rows)),
+            ctypes.c_int(len(weight)),
+            threads(),
+        )
+        return result.view(*x.shape[:-1], -1)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
+        x, weight = ctx.saved_tensors
+        gradient = gradients[0].reshape(-1, len(weight))
+        rows = x.reshape(-1, x.shape[-1])
+        return (
+            torch.mm(gradient, weight).view_as(x),
+            torch.mm(gradient.T, rows),
+            sum_of_rows(gradient),
+        )
+
+
+def sum_of_rows(x: Tensor) -> Tensor:
+    """Sum a matrix (rows, width) over its rows."""
+    x = x.contiguous()
+    sums = x.new_zeros(torch.get_num_threads(), x.shape[1])
+    kernels().sum_rows(
+        pointer(x),
+        ctypes.c_int64(len(x)),
+        ctypes.c_int(x.shape[1]),
+        pointer(sums),
+        threads(),
+    )
+    return sums[0]
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Give xWᵀ + b."""
+    mapped: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    return mapped

@@ -1,0 +1,22 @@
+/* The bias of a linear map, which a product of matrices does not know. */
+
+#include "vectors.h"
+
+void add_bias(float *x, const float *bias, int64_t rows, int width, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t row = 0; row < rows; row++)
+        for (int i = 0; i < width; i++) x[row * width + i] += bias[i];
+}
+
+/* Sum the rows: by each thread, then over the threads in their order. `sums` holds
+   `width` floats for each thread and comes zeroed. */
+void sum_rows(const float *x, int64_t rows, int width, float *sums, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++) {
+        float *own = sums + (int64_t)part * width;
+        for (int64_t row = rows * part / threads; row < rows * (part + 1) / threads; row++)
+            for (int i = 0; i < width; i++) own[i] += x[row * width + i];
+    }
+    for (int part = 1; part < threads; part++)
+        for (int i = 0; i < width; i++) sums[i] += sums[(int64_t)part * width + i];
+}

@@ -1,0 +1,116 @@
+/* Sixteen floats at a time, in GCC's and Clang's own terms: a machine with narrower
+   registers takes two or four of them. Loops over threads are split in one fixed way,
+   so that the same number of threads always gives the same bits. */
+
+#ifndef DRAGOMAN_VECTORS_H
+#define DRAGOMAN_VECTORS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LANES 16
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float vec __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t ivec __attribute__((vector_size(64), aligned(4), may_alias));
+
+INLINE vec load(const float *from) { return *(const vec *)from; }
+INLINE void store(float *to, vec x) { *(vec *)to = x; }
+INLINE vec all(float x) { return x - (vec){0}; }
+INLINE vec choose(ivec yes, vec a, vec b) {
+    return (vec)((yes & (ivec)a) | (~yes & (ivec)b));
+}
+INLINE vec larger(vec a, vec b) { return choose(a > b, a, b); }
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define FOLDS
+#endif
+#endif
+
+/* Put one half of what is left of a vector upon the other, four times. */
+#ifdef FOLDS
+#define TURNED(x, by)                                                                   \
+    __builtin_shufflevector(x, x, (0 + by) % 16, (1 + by) % 16, (2 + by) % 16,          \
+                            (3 + by) % 16, (4 + by) % 16, (5 + by) % 16, (6 + by) % 16, \
+                            (7 + by) % 16, (8 + by) % 16, (9 + by) % 16,                \
+                            (10 + by) % 16, (11 + by) % 16, (12 + by) % 16,             \
+                            (13 + by) % 16, (14 + by) % 16, (15 + by) % 16)
+INLINE float sum_of(vec x) {
+    x += TURNED(x, 8);
+    x += TURNED(x, 4);
+    x += TURNED(x, 2);
+    return x[0] + x[1];
+}
+
+INLINE float largest_of(vec x) {
+    x = larger(x, TURNED(x, 8));
+    x = larger(x, TURNED(x, 4));
+    x = larger(x, TURNED(x, 2));
+    return x[0] > x[1] ? x[0] : x[1];
+}
+
+/* Exchange the off-diagonal squares of so many rows and lanes, in all pairs of rows. */
+#define LOW(lane, by) ((lane) & (by) ? 16 + (lane) - (by) : (lane))
+#define HIGH(lane, by) ((lane) & (by) ? 16 + (lane) : (lane) + (by))
+#define MIXED(which, a, b, by)                                                          \
+    __builtin_shufflevector(a, b, which(0, by), which(1, by), which(2, by),             \
+                            which(3, by), which(4, by), which(5, by), which(6, by),     \
+                            which(7, by), which(8, by), which(9, by), which(10, by),    \
+                            which(11, by), which(12, by), which(13, by),                \
+                            which(14, by), which(15, by))
+#define EXCHANGE(rows, by)                                                              \
+    for (int i = 0; i < LANES; i++)                                                     \
+        if (!(i & (by))) {                                                              \
+            vec a = rows[i], b = rows[i + (by)];                                        \
+            rows[i] = MIXED(LOW, a, b, by);                                             \
+            rows[i + (by)] = MIXED(HIGH, a, b, by);                                     \
+        }
+INLINE void transpose(vec *rows) {
+    EXCHANGE(rows, 8)
+    EXCHANGE(rows, 4)
+    EXCHANGE(rows, 2)
+    EXCHANGE(rows, 1)
+}
+#else
+INLINE void transpose(vec *rows) {
+    vec before[LANES];
+    memcpy(before, rows, sizeof before);
+    for (int i = 0; i < LANES; i++)
+        for (int j = 0; j < LANES; j++) rows[i][j] = before[j][i];
+}
+
+INLINE float sum_of(vec x) {
+    float sum = 0;
+    for (int lane = 0; lane < LANES; lane++) sum += x[lane];
+    return sum;
+}
+
+INLINE float largest_of(vec x) {
+    float most = x[0];
+    for (int lane = 1; lane < LANES; lane++) most = x[lane] > most ? x[lane] : most;
+    return most;
+}
+#endif
+
+/* e to the x, to within two units of the last place; below -87 as good as nothing. */
+INLINE vec exp_of(vec x) {
+    const float round = 12582912.0f; /* 1.5 · 2²³: adding it leaves no fraction */
+    vec inside = larger(x, all(-87.0f));
+    vec whole = inside * 1.44269504f + round;
+    ivec power = (ivec)whole - (ivec)all(round);
+    vec n = whole - round;
+    vec r = inside - n * 0.693145752f - n * 1.42860677e-6f; /* ln 2 in two parts */
+    vec e = all(1.0f / 720);
+    e = e * r + 1.0f / 120;
+    e = e * r + 1.0f / 24;
+    e = e * r + 1.0f / 6;
+    e = e * r + 0.5f;
+    e = e * r + 1.0f;
+    e = e * r + 1.0f;
+    vec scaled = (vec)((ivec)e + (power << 23));
+    return choose(x != x, x, scaled); /* what is not a number stays so */
+}
+
+#endif
