@@ -1,8 +1,11 @@
 """How much memory a forward pass keeps for the backward pass, counted layer by layer.
 
 The count follows `layers.py`: what an operation needs again to find its gradient stays,
-everything else is forgotten. Numbers are of four bytes.
+everything else is forgotten. Compiled kernels keep no dropout masks, but draw them once
+more. Numbers are of four bytes.
 """
+
+from dataclasses import replace
 
 from dragoman.config import ModelConfig
 from dragoman.model.flops import BatchShape
@@ -10,8 +13,12 @@ from dragoman.model.flops import BatchShape
 BYTES = 4
 
 
-def activation_bytes(config: ModelConfig, batch: BatchShape) -> float:
+def activation_bytes(
+    config: ModelConfig, batch: BatchShape, *, native: bool = False
+) -> float:
     """Give the bytes that `features` keeps, its own result included."""
+    if native:
+        config = replace(config, dropout=0.0, feed_forward_dropout=0.0)
     if config.kind == "recurrent":
         return BYTES * _recurrent(config, batch)
     if config.reads_text:

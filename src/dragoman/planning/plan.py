@@ -83,12 +83,14 @@ def plan(
         if flops is not None:
             speed = stated_speed(flops, utilization)
         else:
+            kernels = config.training.kernels
+            stack.enter_context(chosen_kernels(kernels, place, warn=lambda _: None))
             speed = _measure(config, workload, prepared, place, seconds)
-    if memory is None and flops is None:
-        memory = free_memory(place) / processes
-    machine = Machine(speed, nodes, processes, memory, program)
-    budget = Budget(steps, epochs, minutes)
-    return estimate(recipe.preset, recipe.why, config, workload, machine, budget)
+        if memory is None and flops is None:
+            memory = free_memory(place) / processes
+        machine = Machine(speed, nodes, processes, memory, program)
+        budget = Budget(steps, epochs, minutes)
+        return estimate(recipe.preset, recipe.why, config, workload, machine, budget)
 
 
 def _path(file: str | Path | None) -> Path | None:
@@ -109,8 +111,7 @@ def _measure(
     else:
         batches = sample_batches(prepared, config, most)
     on_device = (batch.to(device) for batch in batches)
-    with chosen_kernels(config.training.kernels, device, warn=lambda _: None):
-        return measure_speed(config, vocabulary, on_device, device, seconds)
+    return measure_speed(config, vocabulary, on_device, device, seconds)
 
 
 def _refuse_contradictions(

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from dragoman.config import Config
+from dragoman.kernels.choice import kernels_now
 from dragoman.model.activations import BYTES, activation_bytes
 from dragoman.model.build import build_model
 from dragoman.model.flops import BatchShape
@@ -89,7 +90,9 @@ def training_memory(
         weights=weights,
         gradients=weights,
         optimizer=_bytes(optimizer.state().values()),
-        activations=activation_bytes(config.model, batch),
+        activations=activation_bytes(
+            config.model, batch, native=kernels_now() == "native"
+        ),
         # The rows that count and their gradient, the output weight's gradient, and
         # what is made of the logits of some rows.
         loss=BYTES * (2 * vectors + output + held * logits),

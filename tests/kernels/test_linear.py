@@ -1,0 +1,42 @@
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+from dragoman.kernels.linear import linear
+from dragoman.kernels.parts import split
+
+pytestmark = pytest.mark.usefixtures("at_work")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("shape", [(1, 5), (4, 9, 24)])
+def test_it_is_a_linear_map_in_value_and_gradient(
+    shape: tuple[int, ...], threads: int
+) -> None:
+    torch.set_num_threads(threads)
+    x = torch.randn(shape, requires_grad=True)
+    weight = torch.randn(19, shape[-1], requires_grad=True)
+    bias = torch.randn(19, requires_grad=True)
+    native, plain = linear(x, weight, bias), F.linear(x, weight, bias)
+    torch.testing.assert_close(native, plain)
+    slope = torch.randn(native.shape)
+    given = torch.autograd.grad((native * slope).sum(), (x, weight, bias))
+    wanted = torch.autograd.grad((plain * slope).sum(), (x, weight, bias))
+    for one, other in zip(given, wanted, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("neighbours", [True, False])
+def test_parts_of_a_joint_map_are_put_together_again(neighbours: bool) -> None:
+    joint = torch.randn(2, 3, 12, requires_grad=True)
+    parts = split(joint, (4, 4, 4))
+    assert [part.tolist() for part in parts] == [
+        part.tolist() for part in joint.split(4, dim=-1)
+    ]
+    slope = torch.randn(2, 3, 12)
+    slopes = list(slope.split(4, dim=-1))
+    if not neighbours:
+        slopes = [part.clone() for part in slopes]
+    (given,) = torch.autograd.grad(parts, joint, slopes)
+    assert torch.equal(given, slope)
+    assert (given.data_ptr() == slope.data_ptr()) == neighbours
