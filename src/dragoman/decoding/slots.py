@@ -7,6 +7,7 @@ precision, and no step looks at a single hypothesis by itself.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Self
 
 import torch
@@ -74,7 +75,7 @@ class Grown:
         values = torch.cat([self.ended, self.growing], dim=1)
         return tokens, ~values.isneginf()
 
-    @property
+    @cached_property
     def ended(self) -> Tensor:
         """The log-probabilities (sentence, slot) of those of the best that end."""
         best = self.log_probabilities[:, : self.beam_size]
@@ -91,12 +92,12 @@ class Grown:
         best = self.log_probabilities[:, : self.beam_size]
         return (self.tokens[:, : self.beam_size] != END) & ~best.isneginf()
 
-    @property
+    @cached_property
     def going_on(self) -> Tensor:
         """Which continuations (sentence, slot) fill the slots: the best without END."""
         return self._words[:, : self.beam_size]
 
-    @property
+    @cached_property
     def growing(self) -> Tensor:
         """The log-probabilities (sentence, slot) of those."""
         return self._unended.gather(1, self.going_on)
@@ -118,7 +119,7 @@ class Grown:
             gaps.append(gap.masked_fill(~concerns_end, math.inf))
         return torch.stack(gaps).amin(dim=0)
 
-    @property
+    @cached_property
     def _words(self) -> Tensor:
         return (self.tokens == END).sort(dim=1, stable=True).indices
 

@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import torch
 from torch import Tensor
@@ -10,26 +11,26 @@ from torch import Tensor
 from dragoman.errors import KernelError
 from dragoman.kernels.library import library
 
-_at_work: ctypes.CDLL | None = None
+# Of each thread: one may train while another translates.
+_at_work: ContextVar[ctypes.CDLL | None] = ContextVar("kernels", default=None)
 
 
 @contextmanager
 def kernels_at_work() -> Iterator[None]:
     """Let kernels do what they can; where they cannot be had, say why not."""
-    global _at_work
-    before, _at_work = _at_work, library()
+    token = _at_work.set(library())
     try:
         yield
     finally:
-        _at_work = before
+        _at_work.reset(token)
 
 
 def kernel_for(x: Tensor) -> bool:
-    """Say whether kernels are to compute with this tensor."""
+    """Say whether kernels are to learn from this tensor."""
     return (
-        _at_work is not None
-        and x.device.type == "cpu"
+        _at_work.get() is not None
         and x.dtype == torch.float32
+        and x.device.type == "cpu"
         and torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
@@ -37,12 +38,13 @@ def kernel_for(x: Tensor) -> bool:
 
 
 def kernels_now() -> str:
-    """Say which kernels this process computes with: native or plain."""
-    return "plain" if _at_work is None else "native"
+    """Say which kernels this thread computes with: native or plain."""
+    return "plain" if _at_work.get() is None else "native"
 
 
 def kernels() -> ctypes.CDLL:
     """Give the kernels at work."""
-    if _at_work is None:
+    found = _at_work.get()
+    if found is None:
         raise KernelError("no kernels are at work here")
-    return _at_work
+    return found
