@@ -14,6 +14,7 @@ import torch
 
 from dragoman.config import load_preset
 from dragoman.data.batching import Batch
+from dragoman.kernels.choice import kernels_at_work
 from dragoman.model.build import build_model
 from dragoman.model.flops import BatchShape, training_flops
 from dragoman.model.weights import count_parameters
@@ -48,6 +49,7 @@ class Point:
     flops_per_token: float
 
 
+@kernels_at_work()
 def measure(question: Question) -> Point:
     """Learn from batches of one shape for a while."""
     torch.set_num_threads(question.threads)

@@ -15,6 +15,7 @@ from plan import tokens_per_second
 
 from dragoman.config import load_preset
 from dragoman.data.sampler import Position
+from dragoman.kernels.choice import kernels_at_work
 from dragoman.model_folder import build_for
 from dragoman.text.corpus import Corpus
 from dragoman.training.batch_source import BatchSource
@@ -43,6 +44,7 @@ class Loading:
         return self.waiting / self.update
 
 
+@kernels_at_work()
 def loading(folder: Path, pairs: int, threads: int) -> Loading:
     """Learn from some batches of a generated corpus as the training loop does."""
     torch.set_num_threads(threads)
