@@ -26,7 +26,7 @@ def test_without_a_compiler_training_goes_on_and_says_so() -> None:
         assert kernels_now() == "plain"
     assert heard == [
         "training goes slower without its kernels: there is no C compiler "
-        "'no-such-compiler'"
+        "'no-such-compiler' (gcc would do)"
     ]
 
 

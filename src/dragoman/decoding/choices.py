@@ -23,14 +23,17 @@ class Choices:
 
     tokens: Tensor
     log_probabilities: Tensor
-    handicaps: Tensor
+    handicaps: Tensor | None = None  # None: no token has one
 
     def replace(self, rows: Tensor, others: Self) -> Self:
         """Put others in the place of some rows."""
+        handicaps = self.handicaps
+        if handicaps is not None and others.handicaps is not None:
+            handicaps = handicaps.index_copy(0, rows, others.handicaps)
         return type(self)(
             self.tokens.index_copy(0, rows, others.tokens),
             self.log_probabilities.index_copy(0, rows, others.log_probabilities),
-            self.handicaps.index_copy(0, rows, others.handicaps),
+            handicaps,
         )
 
 
@@ -58,8 +61,7 @@ def likeliest_tokens(
     if handicaps is None:
         best, tokens = largest(chances, count)
         # Sums over a sentence are kept in double precision: ranks and reports agree.
-        best = best.cpu().double()
-        return Choices(tokens.cpu(), best, torch.zeros_like(best))
+        return Choices(tokens.cpu(), best.cpu().double())
     chances = chances.cpu().double()
     _, tokens = largest(chances - handicaps, count)
     return Choices(tokens, chances.gather(1, tokens), handicaps.gather(1, tokens))

@@ -173,10 +173,10 @@ class Slots:
         Of equal ones the earlier slot's goes first, then that with the lower token.
         """
         filled, num_choices = self.filled, choices.tokens.shape[1]
-        sums = torch.full((*filled.shape, num_choices), EMPTY, dtype=torch.float64)
-        sums[filled] = self.log_probabilities[filled, None] + choices.log_probabilities
-        worth = sums.clone()
-        worth[filled] -= choices.handicaps
+        further = _by_slots(choices.log_probabilities, filled, EMPTY)
+        worth = sums = self.log_probabilities[..., None] + further
+        if choices.handicaps is not None:
+            worth = sums - _by_slots(choices.handicaps, filled, 0.0)
         # (sentence, slot, choice) -> (sentence, continuation)
         worth, picks = worth.flatten(1).sort(dim=1, descending=True, stable=True)
         best = slice(0, 2 * self.beam_size + 2)
@@ -192,6 +192,15 @@ class Slots:
             parents=self.nodes.gather(1, slots),
             rows=rows,
         )
+
+
+def _by_slots(values: Tensor, filled: Tensor, empty: float) -> Tensor:
+    """Bring (row, choice) into (sentence, slot, choice)."""
+    if filled.all():
+        return values.view(*filled.shape, -1)
+    spread = torch.full((*filled.shape, values.shape[1]), empty, dtype=values.dtype)
+    spread[filled] = values
+    return spread
 
 
 @dataclass(frozen=True)

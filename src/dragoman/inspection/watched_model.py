@@ -74,13 +74,12 @@ class WatchedModel(WrappedModel):
             Live.first(len(logits)),
         )
         rows = [
-            self.log.add(parent, token, Choices(tokens, log_probabilities, handicaps))
-            for parent, token, tokens, log_probabilities, handicaps in zip(
+            self.log.add(parent, token, Choices(tokens, log_probabilities))
+            for parent, token, tokens, log_probabilities in zip(
                 state.rows,
                 last_tokens.tolist(),
                 choices.tokens,
                 choices.log_probabilities,
-                choices.handicaps,
                 strict=True,
             )
         ]

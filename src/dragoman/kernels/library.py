@@ -41,7 +41,7 @@ def find_compiler() -> str:
     name = os.environ.get("CC") or "cc"
     path = shutil.which(name)
     if path is None:
-        raise KernelError(f"there is no C compiler {name!r}")
+        raise KernelError(f"there is no C compiler {name!r} (gcc would do)")
     return path
 
 

@@ -49,10 +49,11 @@ class TransformerState:
     def reorder(self, indices: Tensor) -> Self:
         """Keep the rows named by `indices`, in that order; a row may be repeated."""
         groups = self.groups.groups.index_select(0, indices)
+        target = self.target.select_rows(indices)
+        if torch.equal(groups, self.groups.groups):  # most steps of a beam search
+            return replace(self, target=target)
         kept = replace(
-            self,
-            groups=RowGroups.of(groups, self.groups.num_groups),
-            target=self.target.select_rows(indices),
+            self, groups=RowGroups.of(groups, self.groups.num_groups), target=target
         )
         present = groups.unique()
         if len(present) > KEPT_WITHOUT_ROWS * self.groups.num_groups:

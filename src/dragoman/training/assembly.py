@@ -14,7 +14,7 @@ from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.guards import Guard
 from dragoman.training.interruption import Interruption
 from dragoman.training.loop import Trainer
-from dragoman.training.memory_probe import memory_advice, probe_memory
+from dragoman.training.memory_probe import probe_memory
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
@@ -56,8 +56,6 @@ def assemble(
     step = processes.tell(newest.step if newest is not None else None)
     learner = _learner(model, request, settings)
     objective = processes.spread(Objective(learner, settings), settings.sharding)
-    with memory_advice(settings, "the first trial"):
-        progress.say(check_table(prepared, objective, source, config))
     optimizer = Optimizer(learner, settings)
     trainer = Trainer(
         model=model,
@@ -85,6 +83,7 @@ def assemble(
         circumstances=circumstances,
     )
     probe_memory(objective, source.largest(), settings)
+    progress.say(check_table(prepared, objective, source, config))
     if step is not None:
         trainer.restore(newest)
         progress.say(f"going on after update {step:,}")

@@ -67,7 +67,7 @@ class DebugBatch:
                 step=about["step"],
                 progress=about["progress"],
                 threads=about["threads"],
-                kernels=about["kernels"],
+                kernels=about.get("kernels", "plain"),
                 parts=[
                     Batch(*(tensors[f"{number}.{side}"] for side in SIDES))
                     for number in range(about["parts"])

@@ -23,7 +23,11 @@ ASKED = re.compile(r"tried to allocate ([\d.]+ ?\w+)", re.IGNORECASE)
 def probe_memory(
     objective: nn.Module, batches: list[Batch], settings: TrainingConfig
 ) -> None:
-    """Run batches forward and backward; weights and randomness stay untouched."""
+    """Run batches forward and backward; weights and randomness stay untouched.
+
+    Where several processes learn, this also settles in which order their gradients are
+    added up: a resumed run must find that settled from its first update.
+    """
     chance = own_states(batches[0].source.device)
     objective.train()
     try:

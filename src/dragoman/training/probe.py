@@ -18,16 +18,14 @@ OWN_TABLE = Path("/proc/self/statm")
 def seconds_per_token(objective: nn.Module, batch: Batch) -> float:
     """Run one batch forward and backward, leaving weights and randomness untouched.
 
-    Where several processes learn, the first pass also settles in which order their
-    gradients are added up: a resumed run must find that settled from its first update.
+    A process that has run none before pays once for what later ones reuse.
     """
     random_state = torch.get_rng_state()
     objective.train()
     with statistics_kept(objective):
-        for _ in range(2):  # the first time pays for what later ones reuse
-            began = time.perf_counter()
-            objective(batch).smoothed.backward()
-            seconds = time.perf_counter() - began
+        began = time.perf_counter()
+        objective(batch).smoothed.backward()
+        seconds = time.perf_counter() - began
     for parameter in objective.parameters():
         parameter.grad = None
     torch.set_rng_state(random_state)
