@@ -98,7 +98,7 @@ class Dropout(nn.Module):
         if not self._by_bytes(written) or x.dtype != written.dtype:
             summed: Tensor = x + self(written)
             return summed
-        if kernel_for(written):
+        if kernel_for(written) and x.shape == written.shape:
             return kernel.dropped_sum(x, written, byte_threshold(self.rate))
         added: Tensor = _DroppedSum.apply(  # type: ignore[no-untyped-call]
             x, written, byte_threshold(self.rate)
