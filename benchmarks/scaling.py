@@ -17,7 +17,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from corpora import training_text
-from scaling_page import Curve, Page, describe, draw
+from scaling_page import Curve, Page, Series, describe, draw, draw_curve
 from scaling_point import Point, Question
 from scaling_runs import loading, sharing, start_up
 from table import Row, heading
@@ -67,7 +67,7 @@ def measure_curve(curve: Curve, options: argparse.Namespace, page: Page) -> Row:
             f"| {point.flops_per_token / 1e6:.1f} | {point.tokens_per_second:,.0f} "
             f"| {point.megabytes:,.0f} MB |"
         )
-    draw(curve, points, page.folder / f"{curve.name}.svg")
+    draw_curve(curve, points, page.folder / f"{curve.name}.svg")
     page.add(curve.title, lines, describe(curve, points), f"{curve.name}.svg")
     reach = f"{curve.values[0]:,} to {curve.values[-1]:,} {curve.unit}"
     first, last = points[0].tokens_per_second, points[-1].tokens_per_second
@@ -98,7 +98,14 @@ def measure_corpora(options: argparse.Namespace, page: Page, work: Path) -> Row:
         "Batches are read ahead on another thread from a memory-mapped store, whatever "
         f"its size: learning waits at\nmost {worst:.2%} of an update for them."
     )
-    page.add("Corpus size", lines, paragraph, "")
+    draw(
+        "corpus size, pairs",
+        [one.pairs for one in found],
+        Series("an update, ms", [1000 * one.update for one in found]),
+        Series("waiting for its batch, ms", [1000 * one.waiting for one in found]),
+        page.folder / "corpus.svg",
+    )
+    page.add("Corpus size", lines, paragraph, "corpus.svg")
     return Row(
         f"waiting for data, up to {found[-1].pairs:,} pairs",
         f"{worst:.2%} of an update",

@@ -46,9 +46,9 @@ class Page:
 
     def add(self, title: str, lines: Sequence[str], paragraph: str, plot: str) -> None:
         """Add a section and write the page anew, so that nothing is lost."""
-        picture = f"![{title}]({plot})\n\n" if plot else ""
-        table = "\n".join(lines)
-        self.sections.append(f"## {title}\n\n{picture}{table}\n\n{paragraph}\n")
+        picture = f"![{title}]({plot})" if plot else ""
+        parts = (f"## {title}", picture, "\n".join(lines), f"{paragraph}\n")
+        self.sections.append("\n\n".join(part for part in parts if part))
         head = (
             "# How the cost of training grows\n\n"
             "Written by `python benchmarks/scaling.py`. If nothing else is said: "
@@ -59,8 +59,25 @@ class Page:
         (self.folder / "README.md").write_text(page, "utf-8")
 
 
-def draw(curve: Curve, points: Sequence[Point], path: Path) -> None:
+@dataclass(frozen=True)
+class Series:
+    """What is plotted upwards, at one side of a plot."""
+
+    label: str
+    values: Sequence[float]
+
+
+def draw_curve(curve: Curve, points: Sequence[Point], path: Path) -> None:
     """Plot tokens a second and memory against what grows."""
+    speed = Series("target tokens/s", [point.tokens_per_second for point in points])
+    memory = Series("peak memory, MB", [point.megabytes for point in points])
+    draw(f"{curve.title.lower()}, {curve.unit}", curve.values, speed, memory, path)
+
+
+def draw(
+    label: str, places: Sequence[int], one: Series, other: Series, path: Path
+) -> None:
+    """Plot two series against what grows, each with an axis of its own."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -68,18 +85,18 @@ def draw(curve: Curve, points: Sequence[Point], path: Path) -> None:
 
     figure, left = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
     right = left.twinx()
-    speeds = [point.tokens_per_second for point in points]
-    memory = [point.megabytes for point in points]
-    (fast,) = left.plot(curve.values, speeds, "o-", color="#1b6ca8")
-    (large,) = right.plot(curve.values, memory, "s--", color="#b3541e")
+    (first,) = left.plot(places, one.values, "o-", color="#1b6ca8")
+    (second,) = right.plot(places, other.values, "s--", color="#b3541e")
     left.set_xscale("log", base=2)
-    left.set_xticks(curve.values, [f"{value:,}" for value in curve.values])
+    left.set_xticks(places, [f"{place:,}" for place in places])
     left.minorticks_off()
-    left.set(xlabel=f"{curve.title.lower()}, {curve.unit}", ylabel="target tokens/s")
-    right.set(ylabel="peak memory, MB")
+    left.set(xlabel=label, ylabel=one.label)
+    right.set(ylabel=other.label)
     left.set_ylim(bottom=0)
     right.set_ylim(bottom=0)
-    left.legend([fast, large], ["tokens/s", "memory"], frameon=False)
+    figure.legend(
+        [first, second], [one.label, other.label], loc="outside upper center", ncols=2
+    )
     figure.savefig(path)
     pyplot.close(figure)
 
