@@ -13,6 +13,7 @@ DragomanError
 ├── LabError            an experiment that does not exist or cannot be done
 ├── ExportError         a model that cannot be turned into another format
 ├── FetchError          a public corpus that could not be fetched
+├── KernelError         kernels that cannot be compiled or loaded on this machine
 └── MissingExtraError   a feature whose optional package is not installed
 
 Each message says what came, what is allowed and what to do, in one or two lines.
