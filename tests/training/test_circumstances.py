@@ -38,7 +38,7 @@ def test_an_older_checkpoint_that_says_nothing_is_believed() -> None:
         (replace(NOW, processes=2), "2 processes then, 1 now", (1, 7)),
         (replace(NOW, data="ffff"), "other data", (2, 0)),
         (replace(NOW, settings="ffff"), "other settings", (2, 0)),
-        (replace(NOW, kernels="native"), "other kernels", (1, 7)),
+        (replace(NOW, kernels="native"), "native kernels then, plain now", (1, 7)),
     ],
 )
 def test_each_change_is_said_in_one_line_and_may_be_allowed(

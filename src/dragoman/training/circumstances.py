@@ -39,7 +39,7 @@ class Circumstances:
         """Say, a few words each, what a checkpoint was written under and is not now."""
         return [
             f"{earlier[name]} {name} then, {now} now"
-            if isinstance(now, int)
+            if isinstance(now, int) or name == "kernels"
             else f"other {name}"
             for name, now in asdict(self).items()
             if earlier.get(name, now) != now
