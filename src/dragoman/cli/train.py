@@ -120,7 +120,7 @@ def add_parser(subparsers: Subparsers) -> None:
     how.add_argument(
         "--allow-changed",
         action="store_true",
-        help="go on even if data, settings, threads or processes are not as before",
+        help="go on even if data, settings, threads, processes or kernels changed",
     )
     how.add_argument(
         "--debug-batch",

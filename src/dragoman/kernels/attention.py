@@ -7,10 +7,9 @@ import torch
 from torch import Tensor
 
 from dragoman.kernels.choice import kernel_for, kernels
-from dragoman.kernels.pointers import pointer, threads
+from dragoman.kernels.pointers import LANES, pointer, threads
 
 LONGEST = 128  # words of a sentence, and dimensions of a head; as attention.c has it
-LANES = 16  # a head must hold a whole number of them
 
 
 class _Heads(ctypes.Structure):

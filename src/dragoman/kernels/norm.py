@@ -6,10 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dragoman.kernels.choice import kernels
-from dragoman.kernels.pointers import pointer, threads
-
-LANES = 16  # a row must hold a whole number of them
+from dragoman.kernels.choice import kernel_for, kernels
+from dragoman.kernels.pointers import LANES, pointer, threads
 
 
 class _LayerNorm(torch.autograd.Function):
@@ -50,6 +48,11 @@ class _LayerNorm(torch.autograd.Function):
             threads(),
         )
         return given, sums[0, 0], sums[0, 1], None
+
+
+def suits(x: Tensor) -> bool:
+    """Say whether kernels are at work, and rows hold a whole number of vectors."""
+    return kernel_for(x) and x.shape[-1] % LANES == 0
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, epsilon: float) -> Tensor:

@@ -5,6 +5,8 @@ import ctypes
 import torch
 from torch import Tensor
 
+LANES = 16  # numbers of a vector, as vectors.h has it
+
 
 def pointer(x: Tensor) -> ctypes.c_void_p:
     """Give where a tensor's numbers begin."""

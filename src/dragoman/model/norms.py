@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.kernels import norm as kernel
-from dragoman.kernels.choice import kernel_for
 
 EPSILON = 1e-5
 MOMENTUM = 0.1  # what one batch moves the running statistics by
@@ -25,7 +24,7 @@ class LayerNorm(nn.LayerNorm):
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalise (..., d_model)."""
-        if kernel_for(x) and x.shape[-1] % kernel.LANES == 0:
+        if kernel.suits(x):
             return kernel.layer_norm(x, self.weight, self.bias, self.eps)
         return super().forward(x)
 

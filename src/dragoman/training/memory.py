@@ -85,7 +85,7 @@ def training_memory(
     with _OnlyShapes():
         optimizer = Optimizer(model, config.training)
     logits = min(ROWS_AT_ONCE, batch.target_tokens) * vocabulary
-    held = 6 if config.training.r_drop else 2  # logits, probabilities and the like
+    held = 6 if config.training.r_drop else 1  # logits, and what is made beside them
     return Memory(
         weights=weights,
         gradients=weights,

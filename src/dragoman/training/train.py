@@ -90,7 +90,7 @@ def train(
     `start_from` another model's folder, and then takes over all of it but its data.
     The tasks "lm" and "mlm" make language models from running `text` instead.
     Called again, it goes on where it stopped; with `allow_changed` even on other data,
-    settings, threads or processes.
+    settings, threads, processes or kernels.
     """
     if valid_source is None and valid_target is not None:
         raise ConfigError("a validation target needs a validation source: give both")

@@ -22,8 +22,14 @@ typedef struct {
     const uint8_t *mask; /* which keys are words (sentences × keys); NULL: all */
 } Shape;
 
-INLINE float *part(Heads of, int64_t sentence, int head) {
-    return of.data + sentence * of.sentence + head * of.head;
+/* One head of one sentence. */
+typedef struct {
+    float *data;
+    int64_t word;
+} Head;
+
+INLINE Head one(const Heads *of, int64_t sentence, int head) {
+    return (Head){of->data + sentence * of->sentence + head * of->head, of->word};
 }
 
 /* C = A · B for some rows and some vectors of columns; A's numbers may lie anyhow. */
@@ -122,15 +128,13 @@ INLINE vec share_of(vec score, float total) {
     return choose(score == -INFINITY, (vec){0}, exp_of(score - total));
 }
 
-static void attend_head(const Shape *shape, const float *price, int padded,
-                        const float *q, int64_t q_word, const float *k, int64_t k_word,
-                        const float *v, int64_t v_word, float *out, int64_t out_word,
-                        float *totals) {
+static void attend_head(const Shape *shape, const float *price, int padded, Head q,
+                        Head k, Head v, Head out, float *totals) {
     float turned[LONGEST * LONGEST], weights[LONGEST * LONGEST];
-    turn(k, k_word, shape->keys, shape->width, padded, turned);
-    product(shape->queries, shape->width, padded, q, q_word, 1, turned, padded, weights,
-            padded);
-    for (int i = 0; i < shape->queries; i++) {
+    const int queries = shape->queries, keys = shape->keys, width = shape->width;
+    turn(k.data, k.word, keys, width, padded, turned);
+    product(queries, width, padded, q.data, q.word, 1, turned, padded, weights, padded);
+    for (int i = 0; i < queries; i++) {
         float *row = weights + i * padded;
         vec most = all(-INFINITY), sum = {0};
         for (int j = 0; j < padded; j += LANES)
@@ -145,8 +149,7 @@ static void attend_head(const Shape *shape, const float *price, int padded,
         for (int j = 0; j < padded; j += LANES) store(row + j, load(row + j) * by);
         totals[i] = highest + logf(total);
     }
-    product(shape->queries, shape->keys, shape->width, weights, padded, 1, v, v_word, out,
-            out_word);
+    product(queries, keys, width, weights, padded, 1, v.data, v.word, out.data, out.word);
 }
 
 void attend(const Shape *shape, const Heads *q, const Heads *k, const Heads *v,
@@ -157,25 +160,23 @@ void attend(const Shape *shape, const Heads *q, const Heads *k, const Heads *v,
         float price[LONGEST];
         prices(shape, sentence, padded, price);
         for (int head = 0; head < shape->heads; head++)
-            attend_head(shape, price, padded, part(*q, sentence, head), q->word,
-                        part(*k, sentence, head), k->word, part(*v, sentence, head),
-                        v->word, part(*out, sentence, head), out->word,
+            attend_head(shape, price, padded, one(q, sentence, head),
+                        one(k, sentence, head), one(v, sentence, head),
+                        one(out, sentence, head),
                         totals + (sentence * shape->heads + head) * shape->queries);
     }
 }
 
 static void attend_head_backward(const Shape *shape, const float *price, int padded,
-                                 const float *q, int64_t q_word, const float *k,
-                                 int64_t k_word, const float *v, int64_t v_word,
-                                 const float *given, int64_t given_word,
-                                 const float *totals, float *dq, int64_t dq_word,
-                                 float *dk, int64_t dk_word, float *dv, int64_t dv_word) {
+                                 Head q, Head k, Head v, Head given,
+                                 const float *totals, Head dq, Head dk, Head dv) {
     float turned[LONGEST * LONGEST], weights[LONGEST * LONGEST], slopes[LONGEST * LONGEST];
     const int queries = shape->queries, keys = shape->keys, width = shape->width;
-    turn(k, k_word, keys, width, padded, turned);
-    product(queries, width, padded, q, q_word, 1, turned, padded, weights, padded);
-    turn(v, v_word, keys, width, padded, turned);
-    product(queries, width, padded, given, given_word, 1, turned, padded, slopes, padded);
+    turn(k.data, k.word, keys, width, padded, turned);
+    product(queries, width, padded, q.data, q.word, 1, turned, padded, weights, padded);
+    turn(v.data, v.word, keys, width, padded, turned);
+    product(queries, width, padded, given.data, given.word, 1, turned, padded, slopes,
+            padded);
     for (int i = 0; i < queries; i++) {
         float *row = weights + i * padded, *slope = slopes + i * padded;
         vec along = {0};
@@ -188,9 +189,10 @@ static void attend_head_backward(const Shape *shape, const float *price, int pad
         for (int j = 0; j < padded; j += LANES)
             store(slope + j, load(row + j) * (load(slope + j) - mean) * shape->scale);
     }
-    product(keys, queries, width, weights, 1, padded, given, given_word, dv, dv_word);
-    product(queries, keys, width, slopes, padded, 1, k, k_word, dq, dq_word);
-    product(keys, queries, width, slopes, 1, padded, q, q_word, dk, dk_word);
+    product(keys, queries, width, weights, 1, padded, given.data, given.word, dv.data,
+            dv.word);
+    product(queries, keys, width, slopes, padded, 1, k.data, k.word, dq.data, dq.word);
+    product(keys, queries, width, slopes, 1, padded, q.data, q.word, dk.data, dk.word);
 }
 
 void attend_backward(const Shape *shape, const Heads *q, const Heads *k, const Heads *v,
@@ -203,11 +205,10 @@ void attend_backward(const Shape *shape, const Heads *q, const Heads *k, const H
         prices(shape, sentence, padded, price);
         for (int head = 0; head < shape->heads; head++)
             attend_head_backward(
-                shape, price, padded, part(*q, sentence, head), q->word,
-                part(*k, sentence, head), k->word, part(*v, sentence, head), v->word,
-                part(*given, sentence, head), given->word,
+                shape, price, padded, one(q, sentence, head), one(k, sentence, head),
+                one(v, sentence, head), one(given, sentence, head),
                 totals + (sentence * shape->heads + head) * shape->queries,
-                part(*dq, sentence, head), dq->word, part(*dk, sentence, head), dk->word,
-                part(*dv, sentence, head), dv->word);
+                one(dq, sentence, head), one(dk, sentence, head),
+                one(dv, sentence, head));
     }
 }
