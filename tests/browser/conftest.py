@@ -141,8 +141,11 @@ def number(text: str) -> float:
 def python_of(page: Page, figure: str) -> Any:
     """Take the Python that a figure offers, and run it."""
     page.locator(f"#{figure} .formats button", has_text="Python").click()
-    code = page.locator("dialog pre").inner_text()
+    dialog = page.locator("dialog")
+    expect(dialog).to_be_visible()
+    code = dialog.locator("pre").inner_text()
     page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
     values: dict[str, Any] = {}
     exec(compile(code, figure, "exec"), values)
     return values

@@ -95,6 +95,18 @@ def test_the_keyboard_alone_suffices(page: Page, address: str) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+def test_a_dialog_is_open_as_soon_as_its_contents_are_there(studio: Open) -> None:
+    page = studio("attention")
+    opened = page.evaluate("""() => new Promise((resolve) => {
+        const dialog = document.querySelector("dialog");
+        new MutationObserver(() => resolve(dialog.open))
+            .observe(dialog, { childList: true });
+        const key = new KeyboardEvent("keydown", { key: "?", bubbles: true });
+        document.body.dispatchEvent(key);
+    })""")
+    assert opened, "a quick Esc would come before the dialog and leave it open"
+
+
 def test_ablating_a_head_changes_what_the_api_says(
     studio: Open, seen: Inspection
 ) -> None:

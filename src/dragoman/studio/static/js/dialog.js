@@ -1,5 +1,5 @@
 // One dialog for the whole page: help, or code to copy.
-import { html, signal, useEffect, useRef, useState } from "./lib.js";
+import { html, signal, useLayoutEffect, useRef, useState } from "./lib.js";
 
 export const dialog = signal(null);
 
@@ -36,7 +36,7 @@ function Code({ text }) {
 export function Dialog() {
   const element = useRef(null);
   const shown = dialog.value;
-  useEffect(() => {
+  useLayoutEffect(() => { // in the same frame as its contents, so that Esc always finds it open
     const node = element.current;
     if (shown && !node.open) node.showModal();
     if (!shown && node.open) node.close();
