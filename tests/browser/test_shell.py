@@ -96,7 +96,7 @@ def test_the_keyboard_alone_suffices(page: Page, address: str) -> None:
 
 
 def test_a_dialog_is_open_as_soon_as_its_contents_are_there(studio: Open) -> None:
-    page = studio("attention")
+    page = studio("heads")
     opened = page.evaluate("""() => new Promise((resolve) => {
         const dialog = document.querySelector("dialog");
         new MutationObserver(() => resolve(dialog.open))
