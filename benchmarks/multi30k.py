@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 import dragoman
+from dragoman.config import parse_settings
 from dragoman.evaluation.report import EvaluationReport
 
 
@@ -23,6 +24,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="a length that load cannot change")
     parser.add_argument("--threads", type=int, default=0, help="0: one per core")
     parser.add_argument("--preset", default="tiny")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     options = parser.parse_args()
     print("| seed | updates | minutes | BLEU, lowercased | BLEU, cased | chrF2 |")
     print("|---|---|---|---|---|---|")
@@ -42,7 +44,11 @@ def run(options: argparse.Namespace, seed: int) -> str:
         preset=options.preset,
         minutes=options.minutes,
         steps=options.steps,
-        settings={"training.seed": seed, "training.threads": options.threads},
+        settings={
+            "training.seed": seed,
+            "training.threads": options.threads,
+            **parse_settings(options.set),
+        },
     )
 
     def score(lowercase: bool) -> EvaluationReport:

@@ -158,6 +158,7 @@ class TrainingConfig:
     dropout_growth: float
     label_smoothing: float
     r_drop: float
+    r_drop_from: float
     clip_norm: float
     truncate: int
     batch_tokens: int

@@ -63,6 +63,7 @@ SHARES = (
     "training.warmup_share",
     "training.cooldown_share",
     "training.label_smoothing",
+    "training.r_drop_from",
     "training.ema_decay",
 )
 

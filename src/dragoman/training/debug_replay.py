@@ -1,6 +1,6 @@
 """Runs a kept batch again and finds where the numbers stop being numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,7 +97,7 @@ def replay(folder: Path, file: Path) -> Replay:
     finding = _Finding()
     kernels = kernels_at_work() if kept.kernels == "native" else nullcontext()
     with kernels, finding.watch(model):
-        rows, loss = _run(model, kept.parts, config, tokenizers)
+        rows, loss = _run(model, kept, config, tokenizers)
     return Replay(
         step=kept.step,
         loss=loss,
@@ -124,18 +124,18 @@ def _run_of(folder: Path) -> tuple[Config, TokenizerPair]:
 
 def _run(
     model: TranslationNetwork,
-    parts: Sequence[Batch],
+    kept: DebugBatch,
     config: Config,
     tokenizers: TokenizerPair,
 ) -> tuple[list[Row], float]:
     """Run forward and backward; give each pair with its loss, and the loss of all."""
     objective = Objective(model, config.training)
-    tokens = sum(part.num_target_tokens for part in parts)
+    tokens = sum(part.num_target_tokens for part in kept.parts)
     total = 0.0
     rows: list[Row] = []
-    for part in parts:
-        features = objective.features(part)
-        loss = objective.loss(features, part)
+    for part in kept.parts:
+        features = objective.features(part, kept.progress)
+        loss = objective.loss(features, part, kept.progress)
         (loss.smoothed / tokens).backward()
         total += float(loss.smoothed.detach())
         # R-Drop has each pair twice: the first pass stands for both.

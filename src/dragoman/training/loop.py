@@ -173,13 +173,14 @@ class Trainer:
 
     def _update(self, parts: list[Batch], tokens: int) -> Update:
         """Learn from one batch, in parts that together count as one."""
-        rate = self.schedule.rate(self.state.step + 1, self._progress())
-        self.dropout.set(self._progress())
+        progress = self._progress()
+        rate = self.schedule.rate(self.state.step + 1, progress)
+        self.dropout.set(progress)
         chance = own_states(self.device)
         sums = torch.zeros(3, dtype=torch.float64)
         for number, part in enumerate(parts, 1):
             with accumulating(self.objective, last=number == len(parts)):
-                loss = self.objective(part)
+                loss = self.objective(part, progress)
                 # Where several processes learn, their gradients are averaged.
                 factor = self.scale.value * self.processes.count
                 (loss.smoothed * factor / tokens).backward()
@@ -198,7 +199,7 @@ class Trainer:
             self.state.skipped_in_a_row = 0
         self.optimizer.forget_gradients()
         if not update.finite and not self._overflowed(update):
-            self._refuse(update, parts, chance)
+            self._refuse(update, parts, chance, progress)
         return update
 
     def _overflowed(self, update: Update) -> bool:
@@ -206,7 +207,11 @@ class Trainer:
         return math.isfinite(update.loss) and self.scale.lowered()
 
     def _refuse(
-        self, update: Update, parts: list[Batch], chance: dict[str, Tensor]
+        self,
+        update: Update,
+        parts: list[Batch],
+        chance: dict[str, Tensor],
+        progress: float,
     ) -> None:
         """Keep a batch that gave no number; end the run, unless it is to be skipped."""
         step, state = self.state.step + 1, self.state
@@ -215,7 +220,7 @@ class Trainer:
         kept = self.guard.keep(
             DebugBatch(
                 step,
-                self._progress(),
+                progress,
                 self.circumstances.threads,
                 self.circumstances.kernels,
                 parts,

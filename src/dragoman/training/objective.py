@@ -24,17 +24,17 @@ class Objective(nn.Module):
         self.model = model
         self.label_smoothing = settings.label_smoothing
         self.precision = settings.precision
-        self.r_drop = settings.r_drop
+        self.r_drop, self.r_drop_from = settings.r_drop, settings.r_drop_from
         self.truncate = settings.truncate
 
-    def forward(self, batch: Batch) -> Loss:
-        """Give the loss of a batch."""
-        return self.loss(self.features(batch), batch)
+    def forward(self, batch: Batch, progress: float = 1.0) -> Loss:
+        """Give the loss of a batch, at this share of the run."""
+        return self.loss(self.features(batch, progress), batch, progress)
 
-    def features(self, batch: Batch) -> Tensor:
+    def features(self, batch: Batch, progress: float = 1.0) -> Tensor:
         """Give the decoder's output for a batch; with R-Drop, for it twice over."""
         source, target_in = batch.source, batch.target_in
-        if self.r_drop:
+        if self._twice(progress):
             source = torch.cat((source, source))
             target_in = torch.cat((target_in, target_in))
         with computing(self.precision, source.device):
@@ -44,15 +44,18 @@ class Objective(nn.Module):
             assert isinstance(model, RecurrentModel), "others have nothing to cut"
             return model.features(source, target_in, self.truncate).float()
 
-    def loss(self, features: Tensor, batch: Batch) -> Loss:
+    def loss(self, features: Tensor, batch: Batch, progress: float = 1.0) -> Loss:
         """Give what a batch with these features costs."""
         weight, smoothing = self.model.output_weight, self.label_smoothing
         target = batch.target_out
-        if self.r_drop:
+        if self._twice(progress):
             return r_drop_loss(features, weight, target, smoothing, self.r_drop)
         return translation_loss(features, weight, target, smoothing)
 
+    def _twice(self, progress: float) -> bool:
+        return bool(self.r_drop) and progress >= self.r_drop_from
+
 
 def passes(settings: TrainingConfig) -> int:
-    """Say how often a batch goes through the model for one loss."""
+    """Say how often a batch goes through the model for one loss, at most."""
     return 2 if settings.r_drop else 1

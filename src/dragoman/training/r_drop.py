@@ -6,11 +6,14 @@ minimised, weighted by α/2: the published sum, halved, so that losses and learn
 stay comparable. As in `loss.py`, logits are made some rows at a time, never stored.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from dragoman.kernels import agreement as kernel
+from dragoman.kernels.choice import kernel_for
 from dragoman.special_tokens import PAD
 from dragoman.training.loss import Loss
 
@@ -30,9 +33,40 @@ def r_drop_loss(
     rows = halves[:, wanted]  # (2, tokens, d_model)
     targets = target_out.flatten()[wanted]
     total, plain, correct = _ChunkedRDrop.apply(  # type: ignore[no-untyped-call]
-        rows, output_weight, targets, label_smoothing, alpha
+        rows,
+        output_weight,
+        targets,
+        label_smoothing,
+        alpha,
+        kernel.agreement_gradient if kernel_for(rows) else plain_agreement_gradient,
     )
     return Loss(total, plain, correct, len(targets))
+
+
+def plain_agreement_gradient(
+    logits: Tensor, targets: Tensor, known: float, weight: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Turn two passes' logits (2, rows, vocabulary) into the gradient by them.
+
+    That is ½ (p - `known` at the target) for each pass with prediction p, and `weight`
+    times the divergence's. Gives for each pass and row lse(z), the target's logit, the
+    highest one and how far this pass's prediction is from the other's.
+    """
+    place = targets.expand(2, -1)[..., None]
+    wanted, highest = logits.gather(2, place)[..., 0], logits.amax(dim=-1)
+    total = logits.logsumexp(dim=-1)
+    logs = logits - total[..., None]
+    shares, ratio = logs.exp(), logs - logs.flip(0)
+    divergence = (shares * ratio).sum(dim=-1)
+    apart = shares * (ratio - divergence[..., None]) + shares - shares.flip(0)
+    torch.add(shares / 2, apart, alpha=weight, out=logits)
+    logits.scatter_add_(2, place, torch.full_like(wanted, -known / 2)[..., None])
+    return total, wanted, highest, divergence
+
+
+AgreementGradient = Callable[
+    [Tensor, Tensor, float, float], tuple[Tensor, Tensor, Tensor, Tensor]
+]
 
 
 class _ChunkedRDrop(torch.autograd.Function):
@@ -40,7 +74,7 @@ class _ChunkedRDrop(torch.autograd.Function):
 
     With predictions p and q, KL(p‖q) + KL(q‖p) is the sum of (p - q)(log p - log q);
     its gradient by the logits of p is p (log p - log q - KL(p‖q)) + p - q, and by those
-    of q the same with sides exchanged.
+    of q the same with sides exchanged. Smoothing goes as in `loss.py`.
     """
 
     @staticmethod
@@ -51,38 +85,38 @@ class _ChunkedRDrop(torch.autograd.Function):
         targets: Tensor,
         smoothing: float,
         alpha: float,
+        agreement_gradient: AgreementGradient,
     ) -> tuple[Tensor, Tensor, Tensor]:
         learn = rows.requires_grad or weight.requires_grad
         row_gradient = torch.empty_like(rows) if learn else None
         weight_gradient = torch.zeros_like(weight) if learn else None
-        total, plain, correct = rows.new_zeros(3, dtype=torch.float64)
+        mean_weight = weight.mean(dim=0)
+        cost, plain, correct = rows.new_zeros(3, dtype=torch.float64)
         for start in range(0, len(targets), ROWS_AT_ONCE):
             chunk = slice(start, start + ROWS_AT_ONCE)
-            row = rows[:, chunk]
-            target = targets[chunk].expand(2, -1)[..., None]
-            logs = (row @ weight.T).log_softmax(dim=-1)  # (2, rows, vocabulary)
-            shares, wanted = logs.exp(), logs.gather(2, target)
-            ratio = logs - logs.flip(0)
-            divergence = (shares * ratio).sum(dim=-1, keepdim=True)
-            smoothed = (1 - smoothing) * wanted + smoothing * logs.mean(-1, True)
-            total += alpha / 4 * divergence.sum() - smoothed.sum() / 2
-            plain -= wanted.sum() / 2
-            correct += (logs.argmax(dim=-1, keepdim=True) == target).sum() / 2
+            row, target = rows[:, chunk], targets[chunk]
+            logits = row @ weight.T  # (2, rows, vocabulary)
+            total, wanted, highest, divergence = agreement_gradient(
+                logits, target, 1 - smoothing, alpha / 4
+            )
+            mixed = (1 - smoothing) * wanted + smoothing * (row @ mean_weight)
+            cost += (total - mixed).sum() / 2 + alpha / 4 * divergence.sum()
+            plain += (total - wanted).sum() / 2
+            correct += (wanted == highest).sum() / 2
             if row_gradient is not None and weight_gradient is not None:
-                gradient = (shares - smoothing / len(weight)) / 2
-                known = torch.full_like(wanted, (smoothing - 1) / 2)
-                gradient.scatter_add_(2, target, known)
-                apart = shares * (ratio - divergence) + shares - shares.flip(0)
-                gradient.add_(apart, alpha=alpha / 4)
-                row_gradient[:, chunk] = gradient @ weight
-                weight_gradient.addmm_(gradient.flatten(0, 1).T, row.flatten(0, 1))
+                row_gradient[:, chunk] = logits @ weight
+                weight_gradient.addmm_(logits.flatten(0, 1).T, row.flatten(0, 1))
+        if row_gradient is not None and weight_gradient is not None and smoothing:
+            row_gradient.sub_(mean_weight, alpha=smoothing / 2)
+            everything = rows.sum(dim=(0, 1))
+            weight_gradient.sub_(everything, alpha=smoothing / 2 / len(weight))
         ctx.save_for_backward(row_gradient, weight_gradient)
         ctx.mark_non_differentiable(plain, correct)
-        return total, plain, correct
+        return cost, plain, correct
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         row_gradient, weight_gradient = ctx.saved_tensors
         factor = gradients[0].to(row_gradient.dtype)
         learned = row_gradient.mul_(factor), weight_gradient.mul_(factor)
-        return *learned, None, None, None
+        return *learned, None, None, None, None
