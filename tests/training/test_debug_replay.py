@@ -130,3 +130,7 @@ def test_a_run_with_r_drop_is_replayed_with_it(
     assert found.loss > plain.loss, "two passes that disagree cost more"
     assert [row.source for row in found.rows] == [row.source for row in plain.rows]
     assert replay(folder, folder / "b") == found
+    not_yet = {**settings, "training.r_drop_from": 0.9, "model.dropout": 0.0}
+    replace(record, config=record.config.with_settings(not_yet)).write(folder)
+    replace(batch, progress=0.5).write(folder / "b")
+    assert replay(folder, folder / "b").loss == plain.loss

@@ -33,6 +33,18 @@ def test_with_dropout_disagreement_is_dear() -> None:
     assert costs[1] > costs[0] + 1e-3
 
 
+def test_r_drop_begins_where_the_settings_say() -> None:
+    model = build_model(replace(CONFIG.model, dropout=0.3), 12)
+    later = Objective(model, replace(CONFIG.training, r_drop=5.0, r_drop_from=0.5))
+    assert len(later.features(BATCH, 0.49)) == 1
+    assert len(later.features(BATCH, 0.5)) == 2
+    assert len(later.features(BATCH)) == 2, "what is not said is at the end of a run"
+    torch.manual_seed(1)
+    single = Objective(model, CONFIG.training)(BATCH).smoothed
+    torch.manual_seed(1)
+    assert torch.equal(later(BATCH, 0.49).smoothed, single)
+
+
 def test_r_drop_passes_everything_twice() -> None:
     assert passes(CONFIG.training) == 1
     assert passes(replace(CONFIG.training, r_drop=1.0)) == 2

@@ -2,7 +2,7 @@
 
 #include "vectors.h"
 
-/* What the two rows of one token come to, beside their exponentials' sums. */
+/* What the two rows of one token come to. */
 typedef struct {
     float highest[2], log_sum[2], divergence[2];
 } agreement;
@@ -18,8 +18,8 @@ INLINE float highest_of(const float *z, int width) {
 
 /* KL(p‖q) is the mean of z - y under p, less the difference of their logarithmic sums. */
 INLINE agreement compare(const float *z, const float *y, int width) {
-    agreement found = {{highest_of(z, width), highest_of(y, width)}};
-    vec sums[2] = {{0}}, means[2] = {{0}};
+    agreement found = {.highest = {highest_of(z, width), highest_of(y, width)}};
+    vec sums[2] = {{0}, {0}}, means[2] = {{0}, {0}};
     float sum[2] = {0}, mean[2] = {0};
     int whole = width - width % LANES;
     for (int i = 0; i < whole; i += LANES) {
