@@ -342,11 +342,11 @@ def test_a_judge_settles_what_rounding_would_decide(
     for seed in range(20):
         exact = recurrent(9, seed)
         exact.output_weight[4:] = exact.output_weight[4]
-        shades = 5e-5 * torch.randn(5, 8, dtype=torch.float64)
+        shades = 2e-6 * torch.randn(5, 8, dtype=torch.float64)
         exact.output_weight[4:] += shades
         source = pad([[4, 5, 6], [7], [5, 5, 8, 6]])
         lengths = torch.tensor([6, 5, 6])
-        rounded = RoundedModel(exact, 2e-5)
+        rounded = RoundedModel(exact, 1e-6)
 
         def tokens(model: Any, judge: Judge | None) -> list[list[tuple[int, ...]]]:
             found = beam_search(model, source, lengths, settings, (), judge)  # noqa: B023

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from dragoman.decoding.choices import next_log_probabilities
-from dragoman.decoding.close_calls import TOLERANCE, Judge
+from dragoman.decoding.close_calls import Judge, tolerance
 from dragoman.decoding.growth import Growth
 from dragoman.decoding.history import NOWHERE, History
 from dragoman.decoding.hypothesis import Hypothesis
@@ -51,7 +51,6 @@ def beam_search(
     )
     growth = Growth(options, rules, judge)
     max_lengths = max_lengths.cpu().repeat(options.groups)[:, None]
-    margin = 0.0 if judge is None else TOLERANCE
     slots, ended = Slots.first(num_beams, width), Ended.none(num_beams, width)
     cut = torch.full((num_beams, width), NOWHERE)
     history = History()
@@ -70,6 +69,7 @@ def beam_search(
 
         done, going_on = ended.is_full, grown.going_on
         if options.groups == 1:  # else each group speaks to those after it
+            margin = 0.0 if judge is None else tolerance(length)
             done |= is_out_of_reach(grown.growing, ended, margin)
         at_limit = length >= max_lengths
         cut = torch.where(at_limit & ~done & grown.cut, best, cut)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from dragoman.decoding.largest import largest
 from dragoman.decoding.rules import Live, Rule, follow
+from dragoman.kernels import likeliest as kernel
 from dragoman.special_tokens import BEGIN, PAD
 
 
@@ -39,7 +40,10 @@ class Choices:
 
 def next_log_probabilities(logits: Tensor) -> Tensor:
     """Give the log-probabilities of each row's next token; PAD and BEGIN have none."""
-    log_probabilities = logits.log_softmax(dim=-1, dtype=_precision(logits))
+    if kernel.suits(logits):
+        log_probabilities = kernel.log_softmax(logits)
+    else:
+        log_probabilities = logits.log_softmax(dim=-1, dtype=_precision(logits))
     # After the softmax, so that the others keep the probability the model gave them.
     log_probabilities[..., PAD] = -math.inf
     log_probabilities[..., BEGIN] = -math.inf

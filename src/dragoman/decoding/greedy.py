@@ -11,7 +11,7 @@ from dragoman.decoding.choices import (
     likeliest_tokens,
     next_log_probabilities,
 )
-from dragoman.decoding.close_calls import TOLERANCE, Judge
+from dragoman.decoding.close_calls import Judge, tolerance
 from dragoman.decoding.history import NOWHERE, History
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.length_penalty import LengthPenalty
@@ -63,7 +63,7 @@ def _settled(
     choices: Choices, rules: Sequence[Rule], live: Live, judge: Judge
 ) -> Choices:
     best, second = choices.log_probabilities[:, :2].T
-    close = (best - second < TOLERANCE).nonzero()[:, 0]
+    close = (best - second < tolerance(1)).nonzero()[:, 0]
     if not len(close):
         return choices
     judged = live.select(close)

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from dragoman.decoding.choices import likeliest_tokens
 from dragoman.decoding.close_calls import (
-    TOLERANCE,
     Judge,
     said_log_probabilities,
+    tolerance,
 )
 from dragoman.decoding.options import SearchOptions
 from dragoman.decoding.rules import Live, Rule
@@ -69,7 +69,8 @@ class Growth:
         if self._judge is None:
             return grown
         beams = slots.filled.nonzero()[:, 0]  # of each row
-        close = (grown.margin < TOLERANCE)[beams].nonzero()[:, 0]
+        is_close = grown.margin < tolerance(live.length + 1)
+        close = is_close[beams].nonzero()[:, 0]
         if not len(close):
             return grown
         judged = live.select(close)

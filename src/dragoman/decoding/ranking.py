@@ -7,9 +7,9 @@ from itertools import accumulate, pairwise
 import torch
 
 from dragoman.decoding.close_calls import (
-    TOLERANCE,
     Judge,
     said_log_probabilities,
+    tolerance,
 )
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.length_penalty import LengthPenalty
@@ -52,7 +52,8 @@ def _ordered(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
 
 def _is_close(best: Sequence[Hypothesis], nbest: int) -> bool:
     return any(
-        a.finished == b.finished and a.score - b.score < TOLERANCE
+        a.finished == b.finished
+        and a.score - b.score < tolerance(max(len(a.tokens), len(b.tokens)) + 1)
         for a, b in pairwise(best[: nbest + 1])
     )
 

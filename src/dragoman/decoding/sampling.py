@@ -16,13 +16,15 @@ import torch
 from torch import Tensor
 
 from dragoman.decoding.choices import next_log_probabilities
-from dragoman.decoding.close_calls import TOLERANCE, Judge
+from dragoman.decoding.close_calls import Judge
 from dragoman.decoding.history import NOWHERE, History
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.options import SearchOptions
 from dragoman.decoding.rules import Live, Rule, follow
 from dragoman.model.contract import Memory, Predictor, State
 from dragoman.special_tokens import BEGIN, END, PAD
+
+CLOSE = 2e-4  # a sum of probabilities gathers the rounding of a whole vocabulary
 
 
 def sampling_search(
@@ -47,7 +49,7 @@ def sampling_search(
         raw = next_log_probabilities(logits).cpu().double()
         drawn = numbers[rows, length - 1]
         tokens, margin = draw(follow(rules, raw, live), drawn, options)
-        close = (margin < TOLERANCE).nonzero()[:, 0]
+        close = (margin < CLOSE).nonzero()[:, 0]
         if judge is not None and len(close):
             judged = live.select(close)
             exact = judge.log_probabilities(judged)[:, -1]

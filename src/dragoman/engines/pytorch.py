@@ -27,6 +27,7 @@ from dragoman.decoding.shortlist import Shortlist
 from dragoman.engines.batches import batches
 from dragoman.engines.exact_copy import ExactCopy
 from dragoman.errors import ConfigError
+from dragoman.kernels.choice import kernels_if_any
 from dragoman.model.contract import Memory, Predictor, State, TranslationModel
 from dragoman.model.evaluating import evaluating
 from dragoman.special_tokens import BEGIN, END, PAD
@@ -128,7 +129,7 @@ class PyTorchEngine:
         guarded: bool,
     ) -> list[list[Hypothesis]]:
         results: list[list[Hypothesis]] = [[] for _ in sources]
-        with torch.inference_mode(), evaluating(self.model):
+        with torch.inference_mode(), evaluating(self.model), kernels_if_any():
             for batch in batches(sources, self.settings.batch_tokens, options.num_rows):
                 sentences = [sources[index] for index in batch]
                 begun = [prefixes[index] for index in batch]

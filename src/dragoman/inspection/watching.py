@@ -12,7 +12,7 @@ from dragoman.model.attention import MultiHeadAttention, ScaledDotProductAttenti
 from dragoman.model.embeddings import Embed
 from dragoman.model.layers import FeedForward
 from dragoman.model.norms import BatchNorm
-from dragoman.model.transformer import Encoder
+from dragoman.model.stacks import Encoder
 
 _SHOWN = (
     *(Embed, Encoder, FeedForward, MultiHeadAttention),

@@ -4,6 +4,7 @@ import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -25,6 +26,24 @@ def kernels_at_work() -> Iterator[None]:
         _at_work.reset(token)
 
 
+@contextmanager
+def kernels_if_any() -> Iterator[None]:
+    """Let kernels do what they can, where they can be had."""
+    token = _at_work.set(_found())
+    try:
+        yield
+    finally:
+        _at_work.reset(token)
+
+
+@cache
+def _found() -> ctypes.CDLL | None:
+    try:
+        return library()
+    except KernelError:
+        return None
+
+
 def kernel_for(x: Tensor) -> bool:
     """Say whether kernels are to learn from this tensor."""
     return (
@@ -32,6 +51,18 @@ def kernel_for(x: Tensor) -> bool:
         and x.dtype == torch.float32
         and x.device.type == "cpu"
         and torch.is_grad_enabled()
+        and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
+    )
+
+
+def kernel_reads(x: Tensor) -> bool:
+    """Say whether kernels are to compute with this tensor where nothing learns."""
+    return (
+        _at_work.get() is not None
+        and x.dtype == torch.float32
+        and x.device.type == "cpu"
+        and not torch.is_grad_enabled()
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
     )

@@ -19,7 +19,8 @@ from dragoman.model.norms import normalized
 from dragoman.model.positions import build_positions
 from dragoman.model.relative_positions import build_relative_positions
 from dragoman.model.row_groups import RowGroups
-from dragoman.model.transformer import TransformerState, initialize, last_norm
+from dragoman.model.stacks import last_norm
+from dragoman.model.transformer import TransformerState, initialize
 from dragoman.special_tokens import PAD
 
 

@@ -10,7 +10,8 @@ from dragoman.model.embeddings import Embed, token_embedding
 from dragoman.model.masks import padding_mask
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.positions import build_positions
-from dragoman.model.transformer import Encoder, initialize
+from dragoman.model.stacks import Encoder
+from dragoman.model.transformer import initialize
 
 WRITES_NOTHING = (
     "a masked language model finds missing words and writes none by itself: train with "

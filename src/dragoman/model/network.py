@@ -8,6 +8,7 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.model.embeddings import Embed
+from dragoman.model.native_steps import StepKernels
 from dragoman.model.step_layout import OutputCopy, lay_out_linear_maps
 
 
@@ -18,6 +19,10 @@ class TranslationNetwork(nn.Module, ABC):
     embed_target: Embed
     untied_output: nn.Embedding | None
     _output_copy: OutputCopy | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._step_kernels = StepKernels()
 
     def lay_out_for_steps(self) -> None:
         """Make single steps quick on a CPU, for a model that learns no more."""
@@ -47,6 +52,9 @@ class TranslationNetwork(nn.Module, ABC):
         """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
         x, state = self.advance(last_tokens, state)
         weight, copy = self.output_weight, self._output_copy
+        projected = self._step_kernels.project(x, weight)
+        if projected is not None:
+            return projected, state
         if copy is not None and copy.is_of(weight):
             weight = copy.matrix
         return F.linear(x, weight), state

@@ -7,16 +7,16 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
+from dragoman.kernels.decoder_step import DecoderStep, Past
 from dragoman.model.decoder_cache import DecoderCache
 from dragoman.model.embeddings import Embed, token_embedding
-from dragoman.model.layers import DecoderLayer, EncoderLayer, KeysValues
+from dragoman.model.layers import KeysValues
 from dragoman.model.linear import JointLinear
-from dragoman.model.masks import causal_mask, padding_mask, priced_mask
+from dragoman.model.masks import padding_mask
 from dragoman.model.network import TranslationNetwork
-from dragoman.model.norms import build_norm, normalized
 from dragoman.model.positions import build_positions
-from dragoman.model.relative_positions import build_relative_positions
 from dragoman.model.row_groups import RowGroups
+from dragoman.model.stacks import Decoder, Encoder
 from dragoman.special_tokens import PAD
 
 
@@ -40,11 +40,25 @@ class TransformerState:
     source: tuple[KeysValues, ...]
     source_mask: Tensor
     target: DecoderCache
+    kernel: DecoderStep | None = None  # what takes its steps, if not the layers
 
     @property
     def length(self) -> int:
         """How many target tokens were read."""
         return self.target.length
+
+    @property
+    def past(self) -> Past:
+        """What a kernel needs to know of it."""
+        return Past(
+            target=self.target.buffer.places,
+            visible=self.target.visible,
+            source=self.source,
+            words=self.source_mask[:, 0, 0],
+            sentences=self.groups.groups,
+            spots=self.groups.places,
+            width=self.groups.width,
+        )
 
     def reorder(self, indices: Tensor) -> Self:
         """Keep the rows named by `indices`, in that order; a row may be repeated."""
@@ -73,83 +87,6 @@ class TransformerState:
             source_mask=self.source_mask.index_select(0, present),
             target=self.target.select_groups(present),
         )
-
-
-class Encoder(nn.Module):
-    """N layers that read the source; a last norm where norms come first."""
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        layers = [EncoderLayer(config) for _ in range(config.num_encoder_layers)]
-        self.layers = nn.ModuleList(layers)
-        self.relative_positions = build_relative_positions(config, causal=False)
-        self.norm = last_norm(config)
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Turn embedded source words into words in context."""
-        turn, bias = self.relative_positions(x, 0, x.shape[1])
-        words, mask = mask[:, 0, 0], priced_mask(mask, bias)
-        for layer in self.layers:
-            x = layer(x, mask, turn, words)
-        return normalized(self.norm, x, words)
-
-
-class Decoder(nn.Module):
-    """N layers that read the target so far and the source."""
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        layers = [DecoderLayer(config) for _ in range(config.num_decoder_layers)]
-        self.layers = nn.ModuleList(layers)
-        self.relative_positions = build_relative_positions(config, causal=True)
-        self.norm = last_norm(config)
-
-    def read_source(self, memory: Tensor) -> tuple[KeysValues, ...]:
-        """Project the encoder's output once, for all steps that will attend to it."""
-        read = []
-        for layer in self.layers:
-            assert isinstance(layer, DecoderLayer)
-            read.append(layer.cross_attention.project_keys_values(memory))
-        return tuple(read)
-
-    def forward(
-        self,
-        x: Tensor,
-        source: tuple[KeysValues, ...],
-        source_mask: Tensor,
-        words: Tensor | None = None,
-    ) -> Tensor:
-        """Turn embedded target words into predictions of the next."""
-        turn, bias = self.relative_positions(x, 0, x.shape[1])
-        mask = None
-        if bias is not None:
-            mask = priced_mask(causal_mask(x.shape[1], x.device), bias)
-        for layer, read in zip(self.layers, source, strict=True):
-            x = layer(x, read, source_mask, mask, turn, words)
-        return normalized(self.norm, x, words)
-
-    def step(
-        self,
-        x: Tensor,
-        source: tuple[KeysValues, ...],
-        source_mask: Tensor,
-        groups: RowGroups,
-        target: DecoderCache,
-    ) -> Tensor:
-        """Turn the newest word of each row (row, d_model) into its prediction."""
-        newest = target.length - 1
-        turn, bias = self.relative_positions(x, newest, 1, target.positions)
-        past = target.layers(groups, bias)
-        for layer, read, layer_past in zip(self.layers, source, past, strict=True):
-            assert isinstance(layer, DecoderLayer)
-            x = layer.step(x, read, source_mask, layer_past, turn)
-        normed: Tensor = self.norm(x)
-        return normed
-
-
-def last_norm(config: ModelConfig) -> nn.Module:
-    """Close a pre-norm stack with the norm that its last residual still lacks."""
-    return build_norm(config) if config.norm == "pre" else nn.Identity()
 
 
 class Transformer(TranslationNetwork):
@@ -191,6 +128,7 @@ class Transformer(TranslationNetwork):
             source=source,
             source_mask=memory.mask,
             target=DecoderCache.empty(len(source), len(keys), keys.shape[1], keys),
+            kernel=self._step_kernels.decoder(self.decoder),
         )
 
     @torch.no_grad()  # keys and values are written in place: nothing learns from steps
@@ -199,9 +137,13 @@ class Transformer(TranslationNetwork):
     ) -> tuple[Tensor, TransformerState]:
         """Give the decoder's output (batch, d_model) after `last_tokens`."""
         x = self.embed_target(last_tokens[:, None], start=state.length)[:, 0]
-        target = state.target.open(state.groups)
-        x = self.decoder.step(x, state.source, state.source_mask, state.groups, target)
-        return x, replace(state, target=target)
+        state = replace(state, target=state.target.open(state.groups))
+        if state.kernel is not None:
+            return state.kernel(x, state.past), state
+        x = self.decoder.step(
+            x, state.source, state.source_mask, state.groups, state.target
+        )
+        return x, state
 
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give the decoder's output (batch, target_length, d_model), unprojected."""
