@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import KernelError
+from dragoman.errors import ConfigError, KernelError
 from dragoman.kernels import library as module
 from dragoman.kernels.library import cache_folder, find_compiler, library
 
@@ -38,6 +38,15 @@ def test_compiled_kernels_are_kept_for_the_next_run(
         file.stat().st_mtime_ns for file in cache_folder().iterdir()
     ]
     assert kept.stat().st_mtime_ns == before
+
+
+def test_kernels_can_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAGOMAN_KERNELS", "plain")
+    with pytest.raises(KernelError, match="DRAGOMAN_KERNELS=plain leaves them out"):
+        library()
+    monkeypatch.setenv("DRAGOMAN_KERNELS", "fast")
+    with pytest.raises(ConfigError, match="'fast' is neither auto nor plain: unset it"):
+        library()
 
 
 def test_other_sources_are_compiled_anew(

@@ -11,16 +11,22 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from dragoman.errors import KernelError
+from dragoman.errors import ConfigError, KernelError
 
 SOURCES = Path(__file__).parent / "source"
 OPTIONS = ["-std=gnu11", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC"]
+VARIABLE = "DRAGOMAN_KERNELS"  # auto, or plain: PyTorch alone
 CPU_TABLE = Path("/proc/cpuinfo")
 
 
 @cache
 def library() -> ctypes.CDLL:
     """Give the kernels, compiled anew only where sources, compiler or CPU changed."""
+    asked = os.environ.get(VARIABLE, "auto")
+    if asked == "plain":
+        raise KernelError(f"{VARIABLE}=plain leaves them out")
+    if asked != "auto":
+        raise ConfigError(f"{VARIABLE}={asked!r} is neither auto nor plain: unset it")
     if not sys.platform.startswith("linux"):
         raise KernelError(
             f"kernels are compiled on Linux only, and this is {sys.platform}"
