@@ -7,15 +7,6 @@ typedef struct {
     float highest[2], log_sum[2], divergence[2];
 } agreement;
 
-INLINE float highest_of(const float *z, int width) {
-    int whole = width - width % LANES;
-    vec most = all(-INFINITY);
-    for (int i = 0; i < whole; i += LANES) most = larger(load(z + i), most);
-    float highest = largest_of(most);
-    for (int i = whole; i < width; i++) highest = z[i] > highest ? z[i] : highest;
-    return highest;
-}
-
 /* KL(p‖q) is the mean of z - y under p, less the difference of their logarithmic sums. */
 INLINE agreement compare(const float *z, const float *y, int width) {
     agreement found = {.highest = {highest_of(z, width), highest_of(y, width)}};

@@ -10,11 +10,8 @@ void softmax_gradient(float *logits, const int64_t *targets, int64_t rows, int w
     for (int64_t row = 0; row < rows; row++) {
         float *z = logits + row * width;
         int whole = width - width % LANES;
-        float highest = -INFINITY;
-        vec most = all(-INFINITY), sum = {0};
-        for (int i = 0; i < whole; i += LANES) most = larger(load(z + i), most);
-        highest = largest_of(most);
-        for (int i = whole; i < width; i++) highest = z[i] > highest ? z[i] : highest;
+        float highest = highest_of(z, width);
+        vec sum = {0};
         float wanted = z[targets[row]], total = 0;
         for (int i = 0; i < whole; i += LANES) {
             vec share = exp_of(load(z + i) - highest);

@@ -1,6 +1,7 @@
 /* One step of a Transformer's decoder (§3.1): the newest token of each row goes through
    all layers. It does what `DecoderLayer.step` does, without coming back in between. */
 
+#include "norm.h"
 #include "product.h"
 #include <omp.h>
 
@@ -61,26 +62,12 @@ static void multiply(const Map *map, const float *x, int64_t x_row, float *y,
     meet(share);
 }
 
-static void norm_row(const float *from, const Norm *norm, float epsilon, int width,
-                     float *to) {
-    vec sum = {0}, squares = {0};
-    for (int i = 0; i < width; i += LANES) sum += load(from + i);
-    float middle = sum_of(sum) / width;
-    for (int i = 0; i < width; i += LANES) {
-        vec off = load(from + i) - middle;
-        squares += off * off;
-    }
-    float by = 1.0f / sqrtf(sum_of(squares) / width + epsilon);
-    for (int i = 0; i < width; i += LANES)
-        store(to + i,
-              (load(from + i) - middle) * by * load(norm->gain + i) + load(norm->bias + i));
-}
-
 static void normalize(const Decoder *decoder, const Norm *norm, const float *x, float *to,
                       const Share *share) {
     int width = decoder->d_model;
     for (int64_t row = share->first + share->part; row < share->last; row += share->parts)
-        norm_row(x + row * width, norm, decoder->epsilon, width, to + row * width);
+        norm_row(x + row * width, norm->gain, norm->bias, decoder->epsilon, width,
+                 to + row * width);
     meet(share);
 }
 

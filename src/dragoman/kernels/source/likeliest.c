@@ -4,15 +4,6 @@
 
 #define BLOCK 64
 
-INLINE float highest_of(const float *x, int width) {
-    vec most = all(-INFINITY);
-    int whole = width - width % LANES;
-    for (int i = 0; i < whole; i += LANES) most = larger(load(x + i), most);
-    float highest = largest_of(most);
-    for (int i = whole; i < width; i++) highest = x[i] > highest ? x[i] : highest;
-    return highest;
-}
-
 void log_softmax(const float *logits, int64_t rows, int width, float *result,
                  int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)

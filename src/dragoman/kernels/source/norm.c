@@ -1,6 +1,6 @@
 /* Layer norm (§3.1) and its gradient, one pass over each row. */
 
-#include "vectors.h"
+#include "norm.h"
 #include <stdlib.h>
 
 void norm_forward(const float *x, const float *gain, const float *bias, int64_t rows,
@@ -8,20 +8,10 @@ void norm_forward(const float *x, const float *gain, const float *bias, int64_t 
                   int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t row = 0; row < rows; row++) {
-        const float *from = x + row * width;
-        float *to = result + row * width;
-        vec sum = {0}, squares = {0};
-        for (int i = 0; i < width; i += LANES) sum += load(from + i);
-        float middle = sum_of(sum) / width;
-        for (int i = 0; i < width; i += LANES) {
-            vec off = load(from + i) - middle;
-            squares += off * off;
-        }
-        float by = 1.0f / sqrtf(sum_of(squares) / width + epsilon);
-        for (int i = 0; i < width; i += LANES)
-            store(to + i, (load(from + i) - middle) * by * load(gain + i) + load(bias + i));
-        mean[row] = middle;
-        rate[row] = by;
+        Spread found = norm_row(x + row * width, gain, bias, epsilon, width,
+                                result + row * width);
+        mean[row] = found.mean;
+        rate[row] = found.rate;
     }
 }
 

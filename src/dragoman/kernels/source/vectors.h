@@ -94,6 +94,15 @@ INLINE float largest_of(vec x) {
 }
 #endif
 
+INLINE float highest_of(const float *x, int width) {
+    int whole = width - width % LANES;
+    vec most = all(-INFINITY);
+    for (int i = 0; i < whole; i += LANES) most = larger(load(x + i), most);
+    float highest = largest_of(most);
+    for (int i = whole; i < width; i++) highest = x[i] > highest ? x[i] : highest;
+    return highest;
+}
+
 /* e to the x, to within two units of the last place; below -87 as good as nothing. */
 INLINE vec exp_of(vec x) {
     const float round = 12582912.0f; /* 1.5 · 2²³: adding it leaves no fraction */
