@@ -357,3 +357,17 @@ def test_a_judge_settles_what_rounding_would_decide(
         assert tokens(rounded, judge) == expected
         changed += tokens(rounded, None) != expected
     assert changed  # without the judge it would not have been so
+
+
+def test_what_is_close_grows_with_the_logits_and_with_the_length() -> None:
+    judge = Judge(lambda: None, torch.zeros(1, 1))  # type: ignore[arg-type,return-value]
+    first = judge.tolerance(1)
+    assert judge.tolerance(9) == pytest.approx(2 * first)
+    judge.see(torch.tensor([[1.0, 2.0]]))
+    assert judge.tolerance(1) == first, "so small that it is of no account"
+    judge.see(torch.tensor([[8.0, -90.0]]))
+    assert judge.tolerance(1) == pytest.approx(2 * first)
+    judge.see(torch.tensor([[3.0, 2.0]]))
+    assert judge.tolerance(1) == pytest.approx(2 * first), "the sums are still there"
+    judge.see(torch.tensor([[-1.0, -2.0]]))
+    assert judge.tolerance(1) == pytest.approx(5 * first)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from dragoman.decoding.choices import next_log_probabilities
-from dragoman.decoding.close_calls import Judge, tolerance
+from dragoman.decoding.close_calls import Judge
 from dragoman.decoding.growth import Growth
 from dragoman.decoding.history import NOWHERE, History
 from dragoman.decoding.hypothesis import Hypothesis
@@ -62,6 +62,8 @@ def beam_search(
     last_tokens = torch.full((num_beams,), BEGIN)
     for length in count(1):
         logits, state = model.step(last_tokens.to(source.device), state)
+        if judge is not None:
+            judge.see(logits)
         grown = growth(slots, next_log_probabilities(logits), live)
         nodes = history.add(grown.tokens, grown.token_log_probabilities, grown.parents)
         best = nodes[:, :width]
@@ -69,7 +71,7 @@ def beam_search(
 
         done, going_on = ended.is_full, grown.going_on
         if options.groups == 1:  # else each group speaks to those after it
-            margin = 0.0 if judge is None else tolerance(length)
+            margin = 0.0 if judge is None else judge.tolerance(length)
             done |= is_out_of_reach(grown.growing, ended, margin)
         at_limit = length >= max_lengths
         cut = torch.where(at_limit & ~done & grown.cut, best, cut)

@@ -3,11 +3,13 @@
 Which way single precision rounds depends on the shape of a batch: the same sentence
 alone and among others gets log-probabilities that differ by some 1e-5. That changes
 nothing as long as the choice is clear. Where what is kept and what is dropped are
-nearer to each other than `tolerance`, a copy of the model in double precision, whose
-own rounding is a billion times finer, says which is better. So every choice is the one
-that a search in double precision would make, at hardly more than the cost of single.
+nearer to each other than rounding could bring them, a copy of the model in double
+precision, whose own rounding is a billion times finer, says which is better. So every
+choice is the one that a search in double precision would make, at hardly more than the
+cost of single.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -19,14 +21,11 @@ from dragoman.decoding.rules import Live
 from dragoman.model.contract import Predictor
 from dragoman.special_tokens import BEGIN
 
-# Four times what rounding was seen to move the difference of two sums by, in models of
-# all sizes and batches of all shapes: 3e-6 and 2.5e-7 for each token of either sum.
-OF_ONE_TOKEN, OF_EACH_MORE = 2.5e-5, 2e-6
-
-
-def tolerance(length: int) -> float:
-    """Say below which difference it is close between two sums over so many tokens."""
-    return OF_ONE_TOKEN + length * OF_EACH_MORE
+# Rounding was seen to move the log-probability of a token by up to twelve times 2⁻²⁴ of
+# the largest logit, and a sum over a sentence by as much for each root of its length.
+# Two sums are compared, and half as much again is to spare.
+SHARE = 3 * 12 * 2.0**-24
+LEAST_LOGIT, UNKNOWN_LOGIT = 4.0, 20.0
 
 
 class Judge:
@@ -40,6 +39,18 @@ class Judge:
     ) -> None:
         self._exact_model = exact_model
         self._source = source
+        self._largest_logit = LEAST_LOGIT
+
+    def see(self, logits: Tensor) -> None:
+        """Take note of how large the numbers are that the search works with."""
+        largest = float(logits.amax())
+        if largest <= 0:  # logarithms of probabilities, say: who knows of what logits
+            largest = UNKNOWN_LOGIT
+        self._largest_logit = max(self._largest_logit, largest)
+
+    def tolerance(self, length: int) -> float:
+        """Say below which difference it is close between sums over so many tokens."""
+        return SHARE * self._largest_logit * (1 + math.sqrt(length))
 
     def log_probabilities(self, live: Live) -> Tensor:
         """Give (row, length + 1, vocabulary): of each token said, and of the next."""

@@ -11,7 +11,7 @@ from dragoman.decoding.choices import (
     likeliest_tokens,
     next_log_probabilities,
 )
-from dragoman.decoding.close_calls import Judge, tolerance
+from dragoman.decoding.close_calls import Judge
 from dragoman.decoding.history import NOWHERE, History
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.length_penalty import LengthPenalty
@@ -42,6 +42,7 @@ def greedy_search(
         logits, state = model.step(last_tokens, state)
         choices = likeliest_tokens(next_log_probabilities(logits), 2, rules, live)
         if judge is not None:
+            judge.see(logits)
             choices = _settled(choices, rules, live, judge)
         tokens = choices.tokens[:, 0]
         leaves[live.sentences] = history.add(
@@ -63,7 +64,7 @@ def _settled(
     choices: Choices, rules: Sequence[Rule], live: Live, judge: Judge
 ) -> Choices:
     best, second = choices.log_probabilities[:, :2].T
-    close = (best - second < tolerance(1)).nonzero()[:, 0]
+    close = (best - second < judge.tolerance(1)).nonzero()[:, 0]
     if not len(close):
         return choices
     judged = live.select(close)

@@ -10,7 +10,6 @@ from dragoman.decoding.choices import likeliest_tokens
 from dragoman.decoding.close_calls import (
     Judge,
     said_log_probabilities,
-    tolerance,
 )
 from dragoman.decoding.options import SearchOptions
 from dragoman.decoding.rules import Live, Rule
@@ -69,7 +68,7 @@ class Growth:
         if self._judge is None:
             return grown
         beams = slots.filled.nonzero()[:, 0]  # of each row
-        is_close = grown.margin < tolerance(live.length + 1)
+        is_close = grown.margin < self._judge.tolerance(live.length + 1)
         close = is_close[beams].nonzero()[:, 0]
         if not len(close):
             return grown

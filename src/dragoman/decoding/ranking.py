@@ -9,7 +9,6 @@ import torch
 from dragoman.decoding.close_calls import (
     Judge,
     said_log_probabilities,
-    tolerance,
 )
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.length_penalty import LengthPenalty
@@ -30,7 +29,7 @@ def rank(
     ranked = []
     for sentence, hypotheses in enumerate(found):
         best = _ordered(hypotheses)
-        if judge is not None and _is_close(best, nbest):
+        if judge is not None and _is_close(best, nbest, judge):
             weighed = [_weigh(judge, sentence, h, penalty) for h in hypotheses]
             best = _ordered(weighed)
         ranked.append(best[:nbest])
@@ -50,10 +49,10 @@ def _ordered(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
     return first + again
 
 
-def _is_close(best: Sequence[Hypothesis], nbest: int) -> bool:
+def _is_close(best: Sequence[Hypothesis], nbest: int, judge: Judge) -> bool:
     return any(
         a.finished == b.finished
-        and a.score - b.score < tolerance(max(len(a.tokens), len(b.tokens)) + 1)
+        and a.score - b.score < judge.tolerance(max(len(a.tokens), len(b.tokens)) + 1)
         for a, b in pairwise(best[: nbest + 1])
     )
 

@@ -20,6 +20,8 @@ from dragoman.engines.exports import Export
 from dragoman.errors import ConfigError, MissingExtraError, ModelFolderError
 from dragoman.special_tokens import END, NAMES
 
+BATCHES_EACH = 3  # for a worker, at least
+
 
 class CTranslate2Engine:
     """Searches for translations, many sentences at a time, with one worker per core.
@@ -121,9 +123,12 @@ class CTranslate2Engine:
     def _batches(
         self, sources: Sequence[Sequence[int]], beam_size: int
     ) -> Iterator[list[int]]:
-        """Make batches within the budget, and enough of them for every worker."""
+        """Make batches within the budget, and several of them for every worker.
+
+        With one each, all would wait for the one that has the longest sentences.
+        """
         total = sum(len(source) + 1 for source in sources)
-        share = -(-total // self.workers)
+        share = -(-total // (BATCHES_EACH * self.workers))
         budget = min(self.settings.batch_tokens, share * beam_size)
         return batches(sources, budget, beam_size)
 
