@@ -76,9 +76,20 @@ def test_of_two_rules_that_leave_nothing_the_first_wins() -> None:
     ]
 
 
-def test_rules_leave_what_they_are_given_alone() -> None:
+def test_the_end_comes_early_where_nothing_else_has_a_chance() -> None:
+    before = chances(3)
+    before[1, :END] = before[1, END + 1 :] = -math.inf
+    before[2, :] = -math.inf
+    before[2, END - 1] = 0.0
+    kept = before[1, END].clone()
+    after = follow([MinimumLength(9)], before, live([4], [5], [6]))
+    assert allowed(after) == [ALL - {END}, {END}, {END - 1}]
+    assert after[1, END] == kept
+
+
+def test_rules_that_may_leave_nothing_write_into_a_copy() -> None:
     before = chances(1)
     copy = before.clone()
-    for rule in (MinimumLength(9), Prefixes(((4, 4, 4),)), NoRepeatedRun(1)):
+    for rule in (Prefixes(((4, 4, 4),)), NoRepeatedRun(1)):
         assert not torch.equal(rule(before, live([4])), before)
         assert torch.equal(before, copy)

@@ -5,6 +5,7 @@ a table says for each hypothesis which places are its own past. So when a search
 some hypotheses and doubles others, only that table changes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -21,24 +22,42 @@ class Buffer:
     """Keys and values of all layers (2 × layer, group, head, place, d_head).
 
     It grows by doubling. `filled` places are taken: who knows of fewer, being an older
-    state that is gone on from a second time, must write into a copy.
+    state that is gone on from a second time, must write into a copy. Whoever reads only
+    what a row sees does not need the rest `zeroed`.
     """
 
-    def __init__(self, places: Tensor, filled: int) -> None:
+    def __init__(self, places: Tensor, filled: int, *, zeroed: bool = True) -> None:
         self.places = places
         self.filled = filled
+        self.zeroed = zeroed
 
-    def ready(self, filled: int, more: int) -> "Buffer":
+    @classmethod
+    def empty(cls, shape: Sequence[int], like: Tensor, *, zeroed: bool) -> Self:
+        """Make one in which nothing is written yet."""
+        # What is masked must not be nan: nothing times nan is nan.
+        places = like.new_zeros(shape) if zeroed else like.new_empty(shape)
+        return cls(places, 0, zeroed=zeroed)
+
+    def ready(self, filled: int, more: int) -> Self:
         """Give a buffer that can be written at `filled`: this one, if nobody has."""
         if filled == self.filled and filled + more <= self.places.shape[3]:
             return self
         capacity = self.places.shape[3]
         while capacity < filled + more:
             capacity *= 2
-        shape = (*self.places.shape[:3], capacity, self.places.shape[4])
-        places = self.places.new_zeros(shape)  # what is masked must not be nan
-        places[:, :, :, :filled] = self.places[:, :, :, :filled]
-        return Buffer(places, filled)
+        return self._copy(self.places, filled, capacity)
+
+    def select(self, groups: Tensor, filled: int) -> Self:
+        """Keep what some groups have written."""
+        written = self.places[:, :, :, :filled].index_select(1, groups)
+        return self._copy(written, filled, self.places.shape[3])
+
+    def _copy(self, written: Tensor, filled: int, capacity: int) -> Self:
+        shape = (*written.shape[:3], capacity, written.shape[4])
+        copy = self.empty(shape, written, zeroed=self.zeroed)
+        copy.places[:, :, :, :filled] = written[:, :, :, :filled]
+        copy.filled = filled
+        return copy
 
 
 @dataclass(frozen=True)
@@ -52,13 +71,21 @@ class DecoderCache:
 
     @classmethod
     def empty(
-        cls, num_layers: int, num_groups: int, num_heads: int, like: Tensor
+        cls,
+        num_layers: int,
+        num_groups: int,
+        num_heads: int,
+        like: Tensor,
+        *,
+        zeroed: bool = True,
     ) -> Self:
         """Nothing yet, of the width and kind of `like` (..., d_head)."""
-        shape = (2 * num_layers, num_groups, num_heads, FIRST_CAPACITY, like.shape[-1])
+        # Room that nobody fills with zeros costs nothing until it is used.
+        capacity = FIRST_CAPACITY if zeroed else 4 * FIRST_CAPACITY
+        shape = (2 * num_layers, num_groups, num_heads, capacity, like.shape[-1])
         visible = torch.zeros((num_groups, 0), dtype=torch.bool, device=like.device)
         nowhere = torch.zeros(0, dtype=torch.long, device=like.device)
-        return cls(Buffer(like.new_zeros(shape), 0), visible, nowhere, 0)
+        return cls(Buffer.empty(shape, like, zeroed=zeroed), visible, nowhere, 0)
 
     def open(self, groups: RowGroups) -> Self:
         """Make room for one more token in each row, which sees itself and its past."""
@@ -94,8 +121,7 @@ class DecoderCache:
     def select_groups(self, groups: Tensor) -> Self:
         """Forget the other groups: the one time that keys and values are moved."""
         filled = self.visible.shape[1]
-        places = self.buffer.places.index_select(1, groups)
-        return replace(self, buffer=Buffer(places, filled))
+        return replace(self, buffer=self.buffer.select(groups, filled))
 
 
 @dataclass(frozen=True)

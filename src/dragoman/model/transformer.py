@@ -123,12 +123,14 @@ class Transformer(TranslationNetwork):
         """Make the decoder's state before the first token."""
         source = self.decoder.read_source(memory.output)
         keys, _ = source[0]
+        kernel = self._step_kernels.decoder(self.decoder)
+        size = (len(source), len(keys), keys.shape[1])
         return TransformerState(
             groups=RowGroups.single(len(keys), keys.device),
             source=source,
             source_mask=memory.mask,
-            target=DecoderCache.empty(len(source), len(keys), keys.shape[1], keys),
-            kernel=self._step_kernels.decoder(self.decoder),
+            target=DecoderCache.empty(*size, keys, zeroed=kernel is None),
+            kernel=kernel,
         )
 
     @torch.no_grad()  # keys and values are written in place: nothing learns from steps
