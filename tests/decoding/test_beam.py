@@ -9,10 +9,13 @@ from torch import Tensor
 
 from dragoman.config import load_preset
 from dragoman.decoding.beam import beam_search
+from dragoman.decoding.choices import next_log_probabilities
 from dragoman.decoding.close_calls import Judge
 from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.length_penalty import LengthPenalty
 from dragoman.decoding.options import SearchOptions
+from dragoman.decoding.rules import Live
+from dragoman.model.build import build_model
 from dragoman.model.contract import TranslationModel
 from dragoman.model.network import TranslationNetwork
 from dragoman.special_tokens import BEGIN, END, PAD, UNKNOWN
@@ -371,3 +374,14 @@ def test_what_is_close_grows_with_the_logits_and_with_the_length() -> None:
     assert judge.tolerance(1) == pytest.approx(2 * first), "the sums are still there"
     judge.see(torch.tensor([[-1.0, -2.0]]))
     assert judge.tolerance(1) == pytest.approx(5 * first)
+
+
+def test_a_judge_reads_each_source_once(pad: Callable[..., Tensor]) -> None:
+    config = load_preset("tiny").with_settings({"model.d_model": 16, "model.d_ff": 16})
+    model = build_model(config.model, 12).double().eval()
+    source = pad([[4, 5, 6], [7], [5, 5, 8, 6]])
+    live = Live(torch.tensor([2, 0, 2]), torch.tensor([[4, 5], [6, 7], [8, 9]]))
+    found = Judge(lambda: model, source).log_probabilities(live)
+    begun = torch.cat([torch.full((3, 1), BEGIN), live.tokens], dim=1)
+    each = next_log_probabilities(model(source[live.sentences], begun))
+    torch.testing.assert_close(found, each)

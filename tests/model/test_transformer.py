@@ -39,6 +39,19 @@ def test_logits_are_features_times_the_output_weight(
     )
 
 
+def test_a_source_is_read_once_for_all_its_targets(transformer: Transformer) -> None:
+    sentences = torch.tensor([1, 0, 1])
+    targets = torch.tensor([[BEGIN, 9, 10], [BEGIN, 4, 5], [BEGIN, 6, 6]])
+    reads: list[int] = []
+    handle = transformer.encoder.register_forward_hook(
+        lambda _, inputs, __: reads.append(len(inputs[0]))
+    )
+    together = transformer.forward_each(SOURCE, sentences, targets)
+    handle.remove()
+    assert reads == [2]
+    torch.testing.assert_close(together, transformer(SOURCE[sentences], targets))
+
+
 def test_the_whole_is_its_parts_in_the_papers_order(transformer: Transformer) -> None:
     model = transformer
     memory = model.encode(SOURCE)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from dragoman.decoding.choices import next_log_probabilities
 from dragoman.decoding.rules import Live
-from dragoman.model.contract import Predictor
+from dragoman.model.contract import Predictor, ReadsSourcesOnce
 from dragoman.special_tokens import BEGIN
 
 # Rounding was seen to move the log-probability of a token by up to twelve times 2⁻²⁴ of
@@ -56,8 +56,14 @@ class Judge:
         """Give (row, length + 1, vocabulary): of each token said, and of the next."""
         begin = torch.full((len(live.tokens), 1), BEGIN)
         target_in = torch.cat([begin, live.tokens], dim=1)
-        source = self._source[live.sentences.to(self._source.device)]
-        logits = self._exact_model().forward(source, target_in.to(source.device))
+        present, sentences = live.sentences.unique(return_inverse=True)
+        device, model = self._source.device, self._exact_model()
+        source = self._source[present.to(device)]
+        target_in, sentences = target_in.to(device), sentences.to(device)
+        if isinstance(model, ReadsSourcesOnce):
+            logits = model.forward_each(source, sentences, target_in)
+        else:
+            logits = model.forward(source[sentences], target_in)
         return next_log_probabilities(logits.double()).cpu()
 
 

@@ -21,6 +21,7 @@ from dragoman.errors import ConfigError, MissingExtraError, ModelFolderError
 from dragoman.special_tokens import END, NAMES
 
 BATCHES_EACH = 3  # for a worker, at least
+ON_A_CPU = 2000  # tokens of a batch, at most: larger ones leave the near caches
 
 
 class CTranslate2Engine:
@@ -130,6 +131,8 @@ class CTranslate2Engine:
         total = sum(len(source) + 1 for source in sources)
         share = -(-total // (BATCHES_EACH * self.workers))
         budget = min(self.settings.batch_tokens, share * beam_size)
+        if self._translator.device == "cpu":
+            budget = min(budget, ON_A_CPU)
         return batches(sources, budget, beam_size)
 
     def _start(

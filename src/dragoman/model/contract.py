@@ -7,7 +7,7 @@ once. That much is a `Predictor`, and all that a search needs. `features` is wha
 `forward` has before the output projection, so that a loss need not hold all logits.
 """
 
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from torch import Tensor
 
@@ -46,6 +46,17 @@ class Predictor(Protocol, Generic[Memory, State]):
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give logits (batch, target_length, vocabulary) for known targets."""
+        ...
+
+
+@runtime_checkable
+class ReadsSourcesOnce(Protocol):
+    """A predictor that reads a source once for all targets it is asked about."""
+
+    def forward_each(
+        self, source: Tensor, sentences: Tensor, target_in: Tensor
+    ) -> Tensor:
+        """Do as `forward` for targets; `sentences` (batch,) says of which source."""
         ...
 
 

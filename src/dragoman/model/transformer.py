@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
+import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
@@ -151,8 +152,25 @@ class Transformer(TranslationNetwork):
         """Give the decoder's output (batch, target_length, d_model), unprojected."""
         memory = self.encode(source)
         read = self.decoder.read_source(memory.output)
+        return self._decode(read, memory.mask, target_in)
+
+    def forward_each(
+        self, source: Tensor, sentences: Tensor, target_in: Tensor
+    ) -> Tensor:
+        """Do as `forward` for targets of which several may have the same source."""
+        memory = self.encode(source)
+        read = tuple(
+            (keys.index_select(0, sentences), values.index_select(0, sentences))
+            for keys, values in self.decoder.read_source(memory.output)
+        )
+        mask = memory.mask.index_select(0, sentences)
+        return F.linear(self._decode(read, mask, target_in), self.output_weight)
+
+    def _decode(
+        self, source: tuple[KeysValues, ...], source_mask: Tensor, target_in: Tensor
+    ) -> Tensor:
         embedded, words = self.embed_target(target_in), target_in != PAD
-        decoded: Tensor = self.decoder(embedded, read, memory.mask, words)
+        decoded: Tensor = self.decoder(embedded, source, source_mask, words)
         return decoded
 
 
