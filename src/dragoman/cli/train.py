@@ -49,6 +49,14 @@ def add_parser(subparsers: Subparsers) -> None:
     """Declare the command and its options."""
     parser = add_command(subparsers, "train", DESCRIPTION, EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="folder to write")
+    _add_pairs(parser)
+    _add_running_text(parser)
+    _add_budget(parser)
+    _add_manner(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_pairs(parser: argparse.ArgumentParser) -> None:
     text = parser.add_argument_group("text (plain, .tsv or .jsonl, each also .gz)")
     text.add_argument(
         "--source",
@@ -73,6 +81,9 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     text.add_argument("--valid-source", type=Path, metavar="FILE")
     text.add_argument("--valid-target", type=Path, metavar="FILE")
+
+
+def _add_running_text(parser: argparse.ArgumentParser) -> None:
     running = parser.add_argument_group("running text, for language models")
     running.add_argument(
         "--task",
@@ -88,12 +99,18 @@ def add_parser(subparsers: Subparsers) -> None:
         help="plain text, also .gz; may be repeated",
     )
     running.add_argument("--valid-text", type=Path, metavar="FILE")
+
+
+def _add_budget(parser: argparse.ArgumentParser) -> None:
     budget = parser.add_argument_group("budget (whichever ends first)")
     budget.add_argument(
         "--minutes", type=positive_float, help="of training; preparing comes on top"
     )
     budget.add_argument("--steps", type=positive_int, help="updates")
     budget.add_argument("--epochs", type=positive_float, help="passes over the corpus")
+
+
+def _add_manner(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how")
     how.add_argument(
         "--from",
@@ -130,7 +147,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "loss or gradient was no number, and show where that began",
     )
     how.add_argument("--quiet", action="store_true", help="show no progress")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
