@@ -27,7 +27,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "training.on_nonfinite": ("stop", "skip"),
     "training.on_divergence": ("warn", "stop"),
     "training.kernels": ("auto", "native", "plain"),
-    "training.precision": ("float32", "bfloat16", "float16"),
+    "training.precision": ("float32", "bfloat16", "float16", "auto"),
     "training.sharding": ("none", "full"),
 }
 

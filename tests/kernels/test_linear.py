@@ -2,6 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from dragoman.kernels.choice import narrow_products
 from dragoman.kernels.linear import linear
 from dragoman.kernels.parts import split
 
@@ -24,6 +25,35 @@ def test_it_is_a_linear_map_in_value_and_gradient(
     wanted = torch.autograd.grad((plain * slope).sum(), (x, weight, bias))
     for one, other in zip(given, wanted, strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", [(1, 5), (4, 9, 24)])
+def test_narrow_products_are_those_of_rounded_factors(
+    shape: tuple[int, ...], threads: int
+) -> None:
+    torch.set_num_threads(threads)
+    x = torch.randn(shape, requires_grad=True)
+    weight = torch.randn(19, shape[-1], requires_grad=True)
+    bias = torch.randn(19, requires_grad=True)
+    slope = torch.randn(*shape[:-1], 19)
+    with narrow_products():
+        narrow = linear(x, weight, bias)
+    given = torch.autograd.grad((narrow * slope).sum(), (x, weight, bias))
+    near = {"atol": 2**-7 * shape[-1] ** 0.5, "rtol": 2**-8}  # one rounding of a sum
+    x_near, weight_near, slope_near = (
+        t.detach().bfloat16().double() for t in (x, weight, slope)
+    )
+    rows, slopes = x_near.flatten(0, -2), slope_near.flatten(0, -2)
+    assert narrow.dtype == torch.float32
+    wide = (rows @ weight_near.T).view(narrow.shape) + bias.double()
+    torch.testing.assert_close(narrow.double(), wide, **near)
+    torch.testing.assert_close(
+        given[0].double().flatten(0, -2), slopes @ weight_near, **near
+    )
+    torch.testing.assert_close(given[1].double(), slopes.T @ rows, **near)
+    # The bias is only added, so its gradient is not rounded at all.
+    torch.testing.assert_close(given[2], slope.flatten(0, -2).sum(dim=0))
 
 
 @pytest.mark.parametrize("neighbours", [True, False])

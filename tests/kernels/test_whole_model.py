@@ -1,4 +1,6 @@
 import contextvars
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytest
@@ -7,7 +9,7 @@ from torch import Tensor
 
 from dragoman.config import load_preset
 from dragoman.data.batching import Batch
-from dragoman.kernels.choice import kernels_at_work
+from dragoman.kernels.choice import kernels_at_work, narrow_products
 from dragoman.model.build import build_model
 from dragoman.special_tokens import PAD
 from dragoman.training.objective import Objective
@@ -67,11 +69,36 @@ def test_loss_and_gradients_are_those_of_the_plain_code(
 
 
 @pytest.mark.usefixtures("at_work")
-def test_the_same_random_state_and_threads_give_the_same_bits() -> None:
+@pytest.mark.parametrize("settings", VARIANTS)
+def test_narrow_products_change_loss_and_gradients_by_little(
+    settings: dict[str, Any],
+) -> None:
+    batch = draw_batch()
+    if settings.get("model.kind") == "masked_language_model":
+        batch = Batch(batch.target_in, batch.target_in, batch.target_out)
+    wide = learn(settings, batch)
+    with narrow_products():
+        narrow = learn(settings, batch)
+    most = 0.2 if settings.get("model.activation", "relu") == "relu" else 0.03
+    assert narrow.keys() == wide.keys()
+    for name, wanted in wide.items():
+        assert narrow[name].dtype == wanted.dtype
+        off, size = (narrow[name] - wanted).norm(), wanted.norm()
+        # A rectifier that rounding flips costs a gradient more than rounding itself.
+        assert off <= most * size + 1e-3, f"{name} is off by {off / size:.3f}"
+    assert not torch.equal(narrow["loss"], wide["loss"])
+
+
+@pytest.mark.usefixtures("at_work")
+@pytest.mark.parametrize("products", [nullcontext, narrow_products])
+def test_the_same_random_state_and_threads_give_the_same_bits(
+    products: Callable[[], AbstractContextManager[None]],
+) -> None:
     settings, batch = {"model.dropout": 0.3}, draw_batch()
     for threads in (1, 2):
         torch.set_num_threads(threads)
-        first, second = learn(settings, batch), learn(settings, batch)
+        with products():
+            first, second = learn(settings, batch), learn(settings, batch)
         assert all(torch.equal(first[name], second[name]) for name in first)
 
 

@@ -3,6 +3,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from dragoman.kernels.choice import narrow_products
 from dragoman.training.muon import Muon, orthogonalize
 
 
@@ -69,3 +70,15 @@ def test_the_flops_of_an_update_are_what_it_multiplies() -> None:
     with FlopCounterMode(display=False) as counted:
         muon.step(0.1)
     assert counted.get_total_flops() == muon.flops
+
+
+def test_narrow_products_bring_them_as_near() -> None:
+    torch.manual_seed(0)
+    stack = torch.randn(3, 48, 32)
+    wide = orthogonalize(stack)
+    with narrow_products():
+        narrow = orthogonalize(stack)
+    assert narrow.dtype == torch.float32
+    assert not torch.equal(narrow, wide)
+    similarity = nn.functional.cosine_similarity(narrow.flatten(), wide.flatten(), 0)
+    assert similarity > 0.999

@@ -1,11 +1,10 @@
 import signal
-import subprocess
-import sys
 
 import pytest
 import torch
 
 from dragoman.errors import ConfigError
+from dragoman.kernels.choice import narrow_products
 from dragoman.training import precision
 from dragoman.training.precision import computing, refuse_precision
 
@@ -32,28 +31,30 @@ def test_float16_on_a_cpu_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trial", "ended"),
-    [
-        (f"import os; os.kill(os.getpid(), {int(signal.SIGILL)})", "SIGILL"),
-        ("raise SystemExit(3)", "exit code 3"),
-    ],
+    ("outcome", "ended"), [(-signal.SIGILL, "SIGILL"), (3, "exit code 3")]
 )
-def test_a_processor_that_dies_of_bfloat16_is_found_out_by_another_process(
-    monkeypatch: pytest.MonkeyPatch, trial: str, ended: str
+def test_a_processor_that_dies_of_bfloat16_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, outcome: int, ended: str
 ) -> None:
-    monkeypatch.setattr(precision, "TRIAL", trial)
+    monkeypatch.setattr(precision, "trial", lambda: outcome)
     with pytest.raises(ConfigError, match=ended) as raised:
         refuse_precision("bfloat16", CPU)
     assert "choose float32" in str(raised.value)
     assert "\n" not in str(raised.value)
-    monkeypatch.setattr(precision, "TRIAL", "pass")
+    monkeypatch.setattr(precision, "trial", lambda: 0)
     refuse_precision("bfloat16", CPU)
 
 
-def test_the_trial_itself_can_be_run() -> None:
-    ended = subprocess.run([sys.executable, "-c", precision.TRIAL], check=False)
-    # Whether it works is the processor's affair, but it must not fail as a program.
-    assert ended.returncode <= 0
+@pytest.mark.parametrize("name", ["bfloat16", "auto"])
+def test_kernels_with_narrow_products_need_no_mixed_precision(name: str) -> None:
+    with narrow_products(), computing(name, CPU):
+        assert not torch.is_autocast_enabled("cpu")
+
+
+def test_what_is_left_open_is_float32_on_a_cpu_without_kernels() -> None:
+    refuse_precision("auto", CPU)
+    with computing("auto", CPU):
+        assert not torch.is_autocast_enabled("cpu")
 
 
 def test_a_gpu_without_bfloat16_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

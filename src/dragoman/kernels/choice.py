@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
 
@@ -14,6 +14,7 @@ from dragoman.kernels.library import library
 
 # Of each thread: one may train while another translates.
 _at_work: ContextVar[ctypes.CDLL | None] = ContextVar("kernels", default=None)
+_narrow: ContextVar[bool] = ContextVar("narrow products", default=False)
 
 
 @contextmanager
@@ -34,6 +35,21 @@ def kernels_if_any() -> Iterator[None]:
         yield
     finally:
         _at_work.reset(token)
+
+
+@contextmanager
+def narrow_products() -> Iterator[None]:
+    """Let kernels that learn multiply matrices in bfloat16; sums stay in float32."""
+    token = _narrow.set(True)
+    try:
+        yield
+    finally:
+        _narrow.reset(token)
+
+
+def products_are_narrow() -> bool:
+    """Say whether kernels multiply matrices in bfloat16 here."""
+    return _narrow.get()
 
 
 @cache
@@ -69,8 +85,21 @@ def kernel_reads(x: Tensor) -> bool:
 
 
 def kernels_now() -> str:
-    """Say which kernels this thread computes with: native or plain."""
-    return "plain" if _at_work.get() is None else "native"
+    """Say which kernels this thread computes with, as `kernels_named` takes it."""
+    if _at_work.get() is None:
+        return "plain"
+    return "bfloat16" if products_are_narrow() else "native"
+
+
+@contextmanager
+def kernels_named(name: str) -> Iterator[None]:
+    """Put kernels to work: "plain" (none), "native", or with products in "bfloat16"."""
+    with ExitStack() as stack:
+        if name != "plain":
+            stack.enter_context(kernels_at_work())
+        if name == "bfloat16":
+            stack.enter_context(narrow_products())
+        yield
 
 
 def kernels() -> ctypes.CDLL:

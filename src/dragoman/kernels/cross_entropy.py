@@ -2,6 +2,7 @@
 
 import ctypes
 
+import torch
 from torch import Tensor
 
 from dragoman.kernels.choice import kernels
@@ -13,17 +14,23 @@ def softmax_gradient(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Turn logits (rows, vocabulary) into softmax(z) less `known` at the targets.
 
-    Gives for each row lse(z), the target's logit and the highest one.
+    Gives for each row lse(z), the target's logit and the highest one. The logits may be
+    in bfloat16, and the gradient then is.
     """
-    found = logits.new_empty(len(logits), 3)
-    kernels().softmax_gradient(
+    rows, width = logits.shape
+    found = torch.empty(rows, 3)
+    asked = (
         pointer(logits),
         pointer(targets),
-        ctypes.c_int64(len(logits)),
-        ctypes.c_int(logits.shape[1]),
+        ctypes.c_int64(rows),
+        ctypes.c_int(width),
         ctypes.c_float(known),
         pointer(found),
-        threads(),
     )
+    if logits.dtype == torch.bfloat16:
+        room = torch.empty(torch.get_num_threads(), width)
+        kernels().narrow_softmax_gradient(*asked, pointer(room), threads())
+    else:
+        kernels().softmax_gradient(*asked, threads())
     total, wanted, highest = found.unbind(dim=1)
     return total, wanted, highest

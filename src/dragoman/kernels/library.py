@@ -63,12 +63,13 @@ def _digest(compiler: str) -> str:
     for source in sorted(SOURCES.iterdir()):
         content.update(source.read_bytes())
     version = _run([compiler, "--version"])
-    for part in (*OPTIONS, version, platform.machine(), _cpu_features()):
+    for part in (*OPTIONS, version, platform.machine(), cpu_features()):
         content.update(part.encode())
     return content.hexdigest()[:16]
 
 
-def _cpu_features() -> str:
+def cpu_features() -> str:
+    """Give what the processor says of itself, as far as it decides the machine code."""
     if not CPU_TABLE.exists():
         return ""
     lines = CPU_TABLE.read_text().splitlines()

@@ -83,8 +83,9 @@ def plan(
         if flops is not None:
             speed = stated_speed(flops, utilization)
         else:
-            kernels = config.training.kernels
-            stack.enter_context(chosen_kernels(kernels, place, warn=lambda _: None))
+            stack.enter_context(
+                chosen_kernels(config.training, place, warn=lambda _: None)
+            )
             speed = _measure(config, workload, prepared, place, seconds)
         if memory is None and flops is None:
             memory = free_memory(place) / processes

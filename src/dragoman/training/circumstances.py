@@ -23,7 +23,7 @@ class Circumstances:
     processes: int
     data: str  # the prepared corpus, as a SHA-256
     settings: str  # those that decide what is learned, as a SHA-256
-    kernels: str = "plain"  # or "native": they round, and draw, in their own way
+    kernels: str = "plain"  # or "native", "bfloat16": each rounds in its own way
 
     @classmethod
     def now(cls, data: str, config: Config, processes: int = 1) -> Self:

@@ -1,7 +1,7 @@
 """Runs a kept batch again and finds where the numbers stop being numbers."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dragoman.config import Config
 from dragoman.data.batching import Batch
 from dragoman.errors import TokenizerError, TrainingError
-from dragoman.kernels.choice import kernels_at_work
+from dragoman.kernels.choice import kernels_named
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import set_weights
 from dragoman.model_folder import build_for
@@ -95,8 +95,7 @@ def replay(folder: Path, file: Path) -> Replay:
     torch.set_num_threads(kept.threads)
     take_up(kept.random_state)
     finding = _Finding()
-    kernels = kernels_at_work() if kept.kernels == "native" else nullcontext()
-    with kernels, finding.watch(model):
+    with kernels_named(kept.kernels), finding.watch(model):
         rows, loss = _run(model, kept, config, tokenizers)
     return Replay(
         step=kept.step,

@@ -1,25 +1,34 @@
-"""Whether a run uses the compiled kernels."""
+"""Which kernels a run uses."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import torch
 
+from dragoman.config import TrainingConfig
 from dragoman.errors import ConfigError, KernelError
-from dragoman.kernels.choice import kernels_at_work
+from dragoman.kernels.bfloat16 import bfloat16_is_fast
+from dragoman.kernels.choice import kernels_named
 from dragoman.kernels.library import library
 
 
-@contextmanager
 def chosen_kernels(
-    wanted: str, device: torch.device, warn: Callable[[str], None]
-) -> Iterator[None]:
-    """Put the kernels to work that `training.kernels` names.
+    settings: TrainingConfig, device: torch.device, warn: Callable[[str], None]
+) -> AbstractContextManager[None]:
+    """Put the kernels to work that `training.kernels` and `.precision` name.
 
-    "auto" does without, and says so, where there is no compiler; a GPU has its own.
+    "auto" does without kernels, and says so, where there is no compiler; a GPU has its
+    own. For products it takes bfloat16 where the processor is made for that.
     """
-    with kernels_at_work() if _can_be_had(wanted, device, warn) else nullcontext():
-        yield
+    if not _can_be_had(settings.kernels, device, warn):
+        return kernels_named("plain")
+    match settings.precision:
+        case "bfloat16":
+            return kernels_named("bfloat16")
+        case "auto" if bfloat16_is_fast():
+            return kernels_named("bfloat16")
+        case _:
+            return kernels_named("native")
 
 
 def _can_be_had(wanted: str, device: torch.device, warn: Callable[[str], None]) -> bool:

@@ -14,10 +14,11 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor
 
 from dragoman.kernels import cross_entropy as kernel
-from dragoman.kernels.choice import kernel_for
+from dragoman.kernels.choice import kernel_for, products_are_narrow
 from dragoman.special_tokens import PAD
 
 ROWS_AT_ONCE = 128
+NARROW_ROWS_AT_ONCE = 512  # half as large each, and gradients are summed less often
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def translation_loss(
         targets,
         label_smoothing,
         kernel.softmax_gradient if by_kernel else plain_softmax_gradient,
+        by_kernel and products_are_narrow(),
     )
     return Loss(smoothed, plain, correct, len(targets))
 
@@ -104,26 +106,32 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         targets: Tensor,
         smoothing: float,
         softmax_gradient: SoftmaxGradient,
+        narrow: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
         learn = rows.requires_grad or weight.requires_grad
         row_gradient = torch.empty_like(rows) if learn else None
         weight_gradient = torch.zeros_like(weight) if learn else None
         mean_weight = weight.mean(dim=0)
         smoothed, plain, correct = rows.new_zeros(3, dtype=torch.float64)
-        buffer = rows.new_empty(min(ROWS_AT_ONCE, len(rows)), len(weight))
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            chunk = slice(start, start + ROWS_AT_ONCE)
-            row, target = rows[chunk], targets[chunk]
-            logits = torch.mm(row, weight.T, out=buffer[: len(row)])
+        # What is multiplied: the numbers themselves, or those rounded to bfloat16.
+        row_factor, weight_factor = rows, weight
+        if narrow:
+            row_factor, weight_factor = rows.bfloat16(), weight.bfloat16()
+        at_once = NARROW_ROWS_AT_ONCE if narrow else ROWS_AT_ONCE
+        buffer = row_factor.new_empty(min(at_once, len(rows)), len(weight))
+        for start in range(0, len(rows), at_once):
+            chunk = slice(start, start + at_once)
+            row, target = row_factor[chunk], targets[chunk]
+            logits = torch.mm(row, weight_factor.T, out=buffer[: len(row)])
             total, wanted, highest = softmax_gradient(logits, target, 1 - smoothing)
             plain += (total - wanted).sum()
-            spread = row @ mean_weight
+            spread = rows[chunk] @ mean_weight
             mixed = (1 - smoothing) * wanted + smoothing * spread
             smoothed += (total - mixed).sum()
             correct += (wanted == highest).sum()
             if row_gradient is not None and weight_gradient is not None:
-                torch.mm(logits, weight, out=row_gradient[chunk])
-                weight_gradient.addmm_(logits.T, row)
+                row_gradient[chunk] = torch.mm(logits, weight_factor)
+                _add_product(weight_gradient, logits.T, row)
         if row_gradient is not None and weight_gradient is not None and smoothing:
             row_gradient.sub_(mean_weight, alpha=smoothing)
             weight_gradient.sub_(rows.sum(dim=0), alpha=smoothing / len(weight))
@@ -135,4 +143,13 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         row_gradient, weight_gradient = ctx.saved_tensors
         factor = gradients[0].to(row_gradient.dtype)
-        return row_gradient.mul_(factor), weight_gradient.mul_(factor), None, None, None
+        learned = row_gradient.mul_(factor), weight_gradient.mul_(factor)
+        return *learned, None, None, None, None
+
+
+def _add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
+    """Add ab to a sum, which is kept in float32 whatever the factors are in."""
+    if a.dtype == total.dtype:
+        total.addmm_(a, b)
+    else:
+        total.add_(torch.mm(a, b))

@@ -3,8 +3,8 @@
 A gradient's few strong directions drown its many weak ones. Muon replaces the momentum
 matrix by the nearest orthogonal one, so that every direction is learned at one speed;
 a small translator then needs a fraction of the updates that Adam needs. The nearest
-orthogonal matrix comes from a Newton-Schulz iteration: multiplications only, here in
-float32 and for all matrices of one shape at once.
+orthogonal matrix comes from a Newton-Schulz iteration: multiplications only, for all
+matrices of one shape at once, in float32 unless products are narrow.
 """
 
 from collections import defaultdict
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
+
+from dragoman.kernels.choice import products_are_narrow
 
 # Odd polynomials ax + bx³ + cx⁵, each of which leaves the least possible distance from
 # 1 on the interval that the one before it maps to, beginning with [0.01, 1]. After
@@ -28,12 +30,14 @@ def orthogonalize(matrices: Tensor) -> Tensor:
     tall = matrices.shape[-2] > matrices.shape[-1]
     x = matrices.mT if tall else matrices
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    if products_are_narrow():
+        x = x.bfloat16()
     for a, b, c in POLYNOMIALS:
         gram = x @ x.mT
         polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
         polynomial.diagonal(dim1=-2, dim2=-1).add_(a)
         x = torch.bmm(polynomial, x)  # aX + bGX + cG²X
-    return x.mT if tall else x
+    return (x.mT if tall else x).to(matrices.dtype)
 
 
 def orthogonalizing_flops(rows: int, columns: int) -> int:

@@ -1,33 +1,31 @@
 """How exactly training computes: in float32, or in halves where they are faster.
 
 Weights, their gradients and the optimizer stay in float32 whatever is chosen, and so
-does the loss: only the network's multiplications are done in fewer bits.
+do all sums: only multiplications are done in fewer bits. On a CPU the kernels do them,
+and without kernels, or on a GPU, torch's own mixed precision.
 """
 
 import signal
-import subprocess
-import sys
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
 
 from dragoman.errors import ConfigError
+from dragoman.kernels.bfloat16 import trial
+from dragoman.kernels.choice import products_are_narrow
 
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
-# Some processors announce instructions for bfloat16 that end a program when used, so
-# another program tries them first.
-TRIAL = """
-import torch
-layer = torch.nn.Linear(64, 64)
-with torch.autocast("cpu", torch.bfloat16):
-    layer(torch.ones(64, 64)).float().sum().backward()
-"""
-
 
 def computing(precision: str, device: torch.device) -> AbstractContextManager[object]:
-    """Let the multiplications within be done in this precision."""
-    if precision == "float32":
+    """Let the multiplications within be done in this precision.
+
+    "auto" is bfloat16 on a GPU that knows it; on a CPU, the kernels at work decide.
+    """
+    if precision == "auto":
+        knows = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        precision = "bfloat16" if knows else "float32"
+    if precision == "float32" or products_are_narrow():
         return nullcontext()
     return torch.autocast(device.type, HALVES[precision])
 
@@ -50,11 +48,11 @@ def refuse_precision(precision: str, device: torch.device) -> None:
 
 
 def _refuse_untried() -> None:
-    trial = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True)  # noqa: S603
-    if trial.returncode:
+    outcome = trial()
+    if outcome:
         raise ConfigError(
             "training.precision = 'bfloat16' does not work on this processor (a trial "
-            f"ended with {_ending(trial.returncode)}): choose float32, or set "
+            f"ended with {_ending(outcome)}): choose float32, or set "
             "ONEDNN_MAX_CPU_ISA=AVX512_CORE in the environment, which may help"
         )
 

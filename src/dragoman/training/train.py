@@ -160,7 +160,7 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         return TrainingResult(
             request.folder, Ending.BUDGET, steps, seconds, None, rank=processes.rank
         )
-    with chosen_kernels(config.training.kernels, request.device, progress.say):
+    with chosen_kernels(config.training, request.device, progress.say):
         trainer, ending = _learn(request, record, prepared, progress)
     state = trainer.state
     result = TrainingResult(

@@ -8,6 +8,15 @@ void add_bias(float *x, const float *bias, int64_t rows, int width, int threads)
         for (int i = 0; i < width; i++) x[row * width + i] += bias[i];
 }
 
+/* The same for a product in bfloat16, which becomes floats again. */
+void widen_and_add_bias(const uint16_t *product, const float *bias, int64_t rows,
+                        int width, float *result, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t row = 0; row < rows; row++)
+        for (int i = 0; i < width; i++)
+            result[row * width + i] = widened(product[row * width + i]) + bias[i];
+}
+
 /* Sum the rows: by each thread, then over the threads in their order. `sums` holds
    `width` floats for each thread and comes zeroed. */
 void sum_rows(const float *x, int64_t rows, int width, float *sums, int threads) {

@@ -23,6 +23,19 @@ INLINE vec choose(ivec yes, vec a, vec b) {
 }
 INLINE vec larger(vec a, vec b) { return choose(a > b, a, b); }
 
+/* bfloat16 is the upper half of a float. Narrowing rounds to the nearest, or to the even
+   one of two; what is not a number stays so. */
+typedef union {
+    float number;
+    uint32_t bits;
+} Word;
+INLINE float widened(uint16_t narrow) { return (Word){.bits = (uint32_t)narrow << 16}.number; }
+INLINE uint16_t narrowed(float x) {
+    uint32_t bits = (Word){.number = x}.bits;
+    uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return x != x ? 0x7fc0 : rounded;
+}
+
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define FOLDS
