@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from dragoman.kernels.choice import narrow_products
-from dragoman.kernels.linear import linear
+from dragoman.kernels.linear import add_narrow, linear, sum_of_rows
 from dragoman.kernels.parts import split
 
 pytestmark = pytest.mark.usefixtures("at_work")
@@ -54,6 +54,28 @@ def test_narrow_products_are_those_of_rounded_factors(
     torch.testing.assert_close(given[1].double(), slopes.T @ rows, **near)
     # The bias is only added, so its gradient is not rounded at all.
     torch.testing.assert_close(given[2], slope.flatten(0, -2).sum(dim=0))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_sum_of_rows_leaves_a_narrow_copy(threads: int) -> None:
+    torch.set_num_threads(threads)
+    x = torch.randn(7, 21)
+    x[0, :3] = torch.tensor([float("nan"), float("inf"), -0.0])
+    x[1, 0] = 1 + 2**-8  # halfway between two: to the even one
+    narrow = torch.empty(7, 21, dtype=torch.bfloat16)
+    sums = sum_of_rows(x, narrow)
+    torch.testing.assert_close(narrow, x.bfloat16(), rtol=0, atol=0, equal_nan=True)
+    torch.testing.assert_close(sums, x.sum(dim=0), equal_nan=True)
+    assert torch.equal(sums[3:], sum_of_rows(x)[3:])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_narrow_products_are_added_to_wide_sums(threads: int) -> None:
+    torch.set_num_threads(threads)
+    total, product = torch.randn(33, 17), torch.randn(33, 17).bfloat16()
+    wanted = total + product.float()
+    add_narrow(total, product)
+    assert torch.equal(total, wanted)
 
 
 @pytest.mark.parametrize("neighbours", [True, False])

@@ -62,17 +62,18 @@ class _NarrowLinear(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
         rows, weight = ctx.saved_tensors
-        wide = gradients[0].reshape(-1, len(weight))
-        gradient = wide.bfloat16()
+        wide = gradients[0].reshape(-1, len(weight)).contiguous()
+        gradient = torch.empty_like(wide, dtype=torch.bfloat16)
+        sums = sum_of_rows(wide, gradient)
         return (
             torch.mm(gradient, weight).float().view(*gradients[0].shape[:-1], -1),
             torch.mm(gradient.T, rows).float(),
-            sum_of_rows(wide),
+            sums,
         )
 
 
-def sum_of_rows(x: Tensor) -> Tensor:
-    """Sum a matrix (rows, width) over its rows."""
+def sum_of_rows(x: Tensor, narrow: Tensor | None = None) -> Tensor:
+    """Sum a matrix (rows, width) over its rows; `narrow` gets a copy in bfloat16."""
     x = x.contiguous()
     sums = x.new_zeros(torch.get_num_threads(), x.shape[1])
     kernels().sum_rows(
@@ -80,9 +81,17 @@ def sum_of_rows(x: Tensor) -> Tensor:
         ctypes.c_int64(len(x)),
         ctypes.c_int(x.shape[1]),
         pointer(sums),
+        None if narrow is None else pointer(narrow),
         threads(),
     )
     return sums[0]
+
+
+def add_narrow(total: Tensor, product: Tensor) -> None:
+    """Add a product in bfloat16 to a sum in float32, in place."""
+    kernels().widen_and_add(
+        pointer(product), ctypes.c_int64(product.numel()), pointer(total), threads()
+    )
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from dragoman.kernels import cross_entropy as kernel
 from dragoman.kernels.choice import kernel_for, products_are_narrow
+from dragoman.kernels.linear import add_narrow
 from dragoman.special_tokens import PAD
 
 ROWS_AT_ONCE = 128
@@ -152,4 +153,4 @@ def _add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
     if a.dtype == total.dtype:
         total.addmm_(a, b)
     else:
-        total.add_(torch.mm(a, b))
+        add_narrow(total, torch.mm(a, b))
