@@ -8,7 +8,7 @@ from dragoman.training.adam import Adam
 @pytest.mark.parametrize("weight_decay", [0.0, 0.1])
 def test_it_is_the_adam_that_everyone_knows(weight_decay: float) -> None:
     torch.manual_seed(0)
-    ours = [nn.Parameter(torch.randn(3, 4)), nn.Parameter(torch.randn(5))]
+    ours = [nn.Parameter(torch.randn(3, 4)), nn.Parameter(torch.randn(5, 2))]
     theirs = [nn.Parameter(p.detach().clone()) for p in ours]
     adam = Adam(ours, (0.9, 0.98), 1e-9, weight_decay)
     reference = torch.optim.AdamW(
@@ -22,6 +22,14 @@ def test_it_is_the_adam_that_everyone_knows(weight_decay: float) -> None:
         reference.step()
     for a, b in zip(ours, theirs, strict=True):
         torch.testing.assert_close(a, b)
+
+
+def test_only_matrices_decay() -> None:
+    matrix, gains = nn.Parameter(torch.ones(2, 2)), nn.Parameter(torch.ones(3))
+    matrix.grad, gains.grad = torch.zeros(2, 2), torch.zeros(3)
+    Adam([matrix, gains], (0.9, 0.98), 1e-9, 0.5).step(0.1)
+    torch.testing.assert_close(matrix.detach(), torch.full((2, 2), 0.95))
+    assert torch.equal(gains.detach(), torch.ones(3))
 
 
 def test_what_has_no_gradient_stays() -> None:

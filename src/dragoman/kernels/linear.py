@@ -13,6 +13,8 @@ from torch import Tensor
 from dragoman.kernels.choice import kernels, products_are_narrow
 from dragoman.kernels.pointers import pointer, threads
 
+ROWS_AT_ONCE = 64  # numbers of rows that narrow products come in
+
 
 class _Linear(torch.autograd.Function):
     @staticmethod
@@ -44,15 +46,15 @@ class _Linear(torch.autograd.Function):
 class _NarrowLinear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:  # noqa: ANN401
-        rows = x.reshape(-1, x.shape[-1]).bfloat16()
-        narrow = weight.bfloat16()
+        wide = x.reshape(-1, x.shape[-1])
+        rows, narrow = narrow_rows(wide), weight.bfloat16()
         ctx.save_for_backward(rows, narrow)
         product = torch.mm(rows, narrow.T)
         result = x.new_empty(*x.shape[:-1], len(weight))
         kernels().widen_and_add_bias(
             pointer(product),
             pointer(bias),
-            ctypes.c_int64(len(rows)),
+            ctypes.c_int64(len(wide)),
             ctypes.c_int(len(weight)),
             pointer(result),
             threads(),
@@ -63,13 +65,33 @@ class _NarrowLinear(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
         rows, weight = ctx.saved_tensors
         wide = gradients[0].reshape(-1, len(weight)).contiguous()
-        gradient = torch.empty_like(wide, dtype=torch.bfloat16)
+        gradient = _room_for(wide)
         sums = sum_of_rows(wide, gradient)
+        given = torch.mm(gradient, weight)[: len(wide)].float()
         return (
-            torch.mm(gradient, weight).float().view(*gradients[0].shape[:-1], -1),
+            given.view(*gradients[0].shape[:-1], -1),
             torch.mm(gradient.T, rows).float(),
             sums,
         )
+
+
+def narrow_rows(x: Tensor) -> Tensor:
+    """Round a matrix to bfloat16, with rows of zeros after it."""
+    narrow = _room_for(x)
+    narrow[: len(x)] = x
+    return narrow
+
+
+def _room_for(x: Tensor) -> Tensor:
+    """Make room for a matrix in bfloat16; rows of zeros round up their number.
+
+    For each shape that it has not met, torch composes machine code, which takes as long
+    as the product itself: so few numbers of rows are better than many.
+    """
+    rows = -(-len(x) // ROWS_AT_ONCE) * ROWS_AT_ONCE
+    narrow = x.new_empty(rows, x.shape[1], dtype=torch.bfloat16)
+    narrow[len(x) :] = 0
+    return narrow
 
 
 def sum_of_rows(x: Tensor, narrow: Tensor | None = None) -> Tensor:

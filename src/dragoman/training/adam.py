@@ -1,13 +1,15 @@
 """Adam, the paper's optimizer (§5.3), with decoupled weight decay.
 
+Only matrices decay: a gain or a bias that is drawn to zero is a layer switched off.
 Written out rather than taken from `torch.optim`, whose import alone takes seconds.
 """
 
 import math
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 class Adam:
@@ -39,15 +41,19 @@ class Adam:
 
     def _step_at_once(self, rate: float) -> None:
         """Let one kernel go over all numbers once, where there is one."""
-        members = [
-            (parameter, parameter.grad, mean, square)
-            for parameter, mean, square in zip(
-                self.parameters, self.means, self.squares, strict=True
-            )
-            if parameter.grad is not None
-        ]
-        if not members:
-            return
+        groups: dict[float, list[tuple[Tensor, ...]]] = defaultdict(list)
+        for parameter, mean, square in zip(
+            self.parameters, self.means, self.squares, strict=True
+        ):
+            if parameter.grad is not None:
+                members = groups[self._decay(parameter)]
+                members.append((parameter, parameter.grad, mean, square))
+        for decay, members in groups.items():
+            self._step_together(members, rate, decay)
+
+    def _step_together(
+        self, members: Sequence[tuple[Tensor, ...]], rate: float, decay: float
+    ) -> None:
         parameters, gradients, means, squares = map(list, zip(*members, strict=True))
         steps = torch.tensor(float(self.steps), device=parameters[0].device)
         torch._fused_adamw_(
@@ -60,7 +66,7 @@ class Adam:
             lr=rate,
             beta1=self.betas[0],
             beta2=self.betas[1],
-            weight_decay=self.weight_decay,
+            weight_decay=decay,
             eps=self.epsilon,
             amsgrad=False,
             maximize=False,
@@ -80,9 +86,11 @@ class Adam:
             mean.lerp_(gradient, 1 - beta1)
             square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
             usual = square.sqrt().div_(math.sqrt(square_share)).add_(self.epsilon)
-            if self.weight_decay:
-                parameter.mul_(1 - rate * self.weight_decay)
+            parameter.mul_(1 - rate * self._decay(parameter))
             parameter.addcdiv_(mean, usual, value=-rate / mean_share)
+
+    def _decay(self, parameter: nn.Parameter) -> float:
+        return self.weight_decay if parameter.ndim > 1 else 0.0
 
 
 def _is_plain(parameter: nn.Parameter) -> bool:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from dragoman.kernels import cross_entropy as kernel
 from dragoman.kernels.choice import kernel_for, products_are_narrow
-from dragoman.kernels.linear import add_narrow
+from dragoman.kernels.linear import add_narrow, narrow_rows
 from dragoman.special_tokens import PAD
 
 ROWS_AT_ONCE = 128
@@ -117,21 +117,24 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         # What is multiplied: the numbers themselves, or those rounded to bfloat16.
         row_factor, weight_factor = rows, weight
         if narrow:
-            row_factor, weight_factor = rows.bfloat16(), weight.bfloat16()
+            row_factor, weight_factor = narrow_rows(rows), weight.bfloat16()
         at_once = NARROW_ROWS_AT_ONCE if narrow else ROWS_AT_ONCE
-        buffer = row_factor.new_empty(min(at_once, len(rows)), len(weight))
+        buffer = row_factor.new_empty(min(at_once, len(row_factor)), len(weight))
         for start in range(0, len(rows), at_once):
             chunk = slice(start, start + at_once)
             row, target = row_factor[chunk], targets[chunk]
             logits = torch.mm(row, weight_factor.T, out=buffer[: len(row)])
-            total, wanted, highest = softmax_gradient(logits, target, 1 - smoothing)
+            total, wanted, highest = softmax_gradient(
+                logits[: len(target)], target, 1 - smoothing
+            )
             plain += (total - wanted).sum()
             spread = rows[chunk] @ mean_weight
             mixed = (1 - smoothing) * wanted + smoothing * spread
             smoothed += (total - mixed).sum()
             correct += (wanted == highest).sum()
             if row_gradient is not None and weight_gradient is not None:
-                row_gradient[chunk] = torch.mm(logits, weight_factor)
+                given = torch.mm(logits, weight_factor)
+                row_gradient[chunk] = given[: len(target)]
                 _add_product(weight_gradient, logits.T, row)
         if row_gradient is not None and weight_gradient is not None and smoothing:
             row_gradient.sub_(mean_weight, alpha=smoothing)
