@@ -8,6 +8,7 @@ import torch
 
 from dragoman.config import Config
 from dragoman.data.batching import Batch
+from dragoman.kernels.choice import products_are_narrow
 from dragoman.model.build import build_model
 from dragoman.model.flops import training_flops
 from dragoman.planning.workload import shape_of
@@ -80,9 +81,10 @@ def measure_speed(
 
 
 def product_speed(device: torch.device) -> float:
-    """Give the FLOP/s of multiplying square matrices, at its best."""
-    left = torch.randn(MATRIX, MATRIX, device=device)
-    right = torch.randn(MATRIX, MATRIX, device=device)
+    """Give the FLOP/s of multiplying square matrices as kernels do, at its best."""
+    kind = torch.bfloat16 if products_are_narrow() else torch.float32
+    left = torch.randn(MATRIX, MATRIX, device=device, dtype=kind)
+    right = torch.randn(MATRIX, MATRIX, device=device, dtype=kind)
     best = float("inf")
     end = time.perf_counter() + MATRIX_SECONDS
     while time.perf_counter() < end:
