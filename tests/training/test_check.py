@@ -1,5 +1,6 @@
 import pytest
 
+from dragoman.kernels.choice import narrow_products
 from dragoman.model.weights import count_parameters
 from dragoman.model_folder import SavedModel
 from dragoman.training import check
@@ -18,6 +19,18 @@ def test_the_table_says_what_training_will_cost(
     assert f"{count_parameters(saved.model):,} parameters" in table
     assert "estimated memory" in table
     assert "estimated time per epoch" in table
+    assert "bfloat16" not in table
+
+
+def test_the_table_says_where_products_are_narrow(
+    prepared: Prepared, saved: SavedModel
+) -> None:
+    source = BatchSource(prepared.store, prepared.tokenizers, saved.config)
+    objective = Objective(saved.model, saved.config.training)
+    with narrow_products():
+        table = check_table(prepared, objective, source, saved.config)
+    assert "products" in table
+    assert "in bfloat16" in table
 
 
 def test_a_larger_batch_is_expected_to_take_more_memory(

@@ -3,6 +3,7 @@
 from torch import nn
 
 from dragoman.config import Config
+from dragoman.kernels.choice import products_are_narrow
 from dragoman.model.flops import BatchShape
 from dragoman.model.weights import count_parameters
 from dragoman.training.batch_source import BatchSource
@@ -22,8 +23,10 @@ def check_table(
     tokens = report.target_tokens + report.kept  # each pair ends with END
     seconds = seconds_per_token(objective, source.probe()) * tokens / count
     memory = f"{expected_memory(report, config, source) / 2**30:.1f} GiB"
-    rows = [
-        ("model", f"{count_parameters(objective):,} parameters"),
+    rows = [("model", f"{count_parameters(objective):,} parameters")]
+    if products_are_narrow():
+        rows.append(("products", "in bfloat16, which this processor is made for"))
+    rows += [
         ("estimated memory", memory if count == 1 else f"{count} × {memory}"),
         ("estimated time per epoch", duration(seconds)),
     ]

@@ -29,7 +29,9 @@ typedef union {
     float number;
     uint32_t bits;
 } Word;
-INLINE float widened(uint16_t narrow) { return (Word){.bits = (uint32_t)narrow << 16}.number; }
+INLINE float widened(uint16_t narrow) {
+    return (Word){.bits = (uint32_t)narrow << 16}.number;
+}
 INLINE uint16_t narrowed(float x) {
     uint32_t bits = (Word){.number = x}.bits;
     uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
