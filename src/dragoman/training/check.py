@@ -25,7 +25,7 @@ def check_table(
     memory = f"{expected_memory(report, config, source) / 2**30:.1f} GiB"
     rows = [("model", f"{count_parameters(objective):,} parameters")]
     if products_are_narrow():
-        rows.append(("products", "in bfloat16, which this processor is made for"))
+        rows.append(("products", "in bfloat16 (training.precision)"))
     rows += [
         ("estimated memory", memory if count == 1 else f"{count} × {memory}"),
         ("estimated time per epoch", duration(seconds)),
