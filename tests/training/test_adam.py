@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch import nn
 
+from dragoman.model.weights import state_of
 from dragoman.training.adam import Adam
 
 
@@ -30,6 +31,14 @@ def test_only_matrices_decay() -> None:
     Adam([matrix, gains], (0.9, 0.98), 1e-9, 0.5).step(0.1)
     torch.testing.assert_close(matrix.detach(), torch.full((2, 2), 0.95))
     assert torch.equal(gains.detach(), torch.ones(3))
+
+
+def test_whoever_keeps_a_copy_of_a_weight_can_see_that_it_changed() -> None:
+    parameter = nn.Parameter(torch.ones(2, 3))
+    parameter.grad = torch.ones(2, 3)
+    before = state_of(parameter)
+    Adam([parameter], (0.9, 0.98), 1e-9, 0.0).step(0.1)
+    assert state_of(parameter) != before
 
 
 def test_what_has_no_gradient_stays() -> None:

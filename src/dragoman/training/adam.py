@@ -71,6 +71,8 @@ class Adam:
             amsgrad=False,
             maximize=False,
         )
+        # The kernel tells nobody; whoever keeps a copy of a weight must notice.
+        torch.autograd.graph.increment_version(parameters)
 
     def _step_one_by_one(self, rate: float) -> None:
         """Do the same in plain words, for parameters of any kind."""
