@@ -13,7 +13,7 @@ MANY_PAIRS = 1_000_000
 
 # What `fast` does on two cores, roughly: it tells how often a pair will be seen.
 PAIRS_PER_MINUTE = 15_000
-NARROW_PAIRS_PER_MINUTE = 35_000  # with products in bfloat16
+NARROW_PAIRS_PER_MINUTE = 30_000  # with products in bfloat16
 # The more often a pair comes back, the more dropout it takes not to learn it by heart.
 DROPOUT_FROM_PASSES = ((1.5, 0.0), (4.0, 0.1), (12.0, 0.2))
 MOST_DROPOUT = 0.3
