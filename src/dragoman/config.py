@@ -162,6 +162,7 @@ class TrainingConfig:
     clip_norm: float
     truncate: int
     batch_tokens: int
+    batch_growth: int
     accumulate: int
     max_steps: int
     save_every: int

@@ -43,6 +43,7 @@ MINIMUM: Mapping[str, float] = {
     "data.max_characters": 1,
     "data.max_ratio": 1,
     "training.batch_tokens": 1,
+    "training.batch_growth": 1,
     "training.accumulate": 1,
     "training.max_steps": 1,
     "training.save_every": 1,

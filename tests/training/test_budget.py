@@ -6,13 +6,13 @@ from dragoman.training.budget import Budget
 
 def test_the_first_limit_reached_decides() -> None:
     budget = Budget(steps=100, epochs=2, minutes=1)
-    assert budget.progress(50, 6.0, steps_per_epoch=100) == 0.5
-    assert budget.progress(10, 45.0, steps_per_epoch=100) == 0.75
-    assert budget.progress(30, 0.0, steps_per_epoch=20) == 0.75
+    assert budget.progress(50, 6.0, passes=0.5) == 0.5
+    assert budget.progress(10, 45.0, passes=0.1) == 0.75
+    assert budget.progress(30, 0.0, passes=1.5) == 0.75
 
 
 def test_progress_never_passes_one() -> None:
-    assert Budget(steps=10).progress(25, 0.0, 5) == 1.0
+    assert Budget(steps=10).progress(25, 0.0, 5.0) == 1.0
 
 
 def test_no_limit_is_not_given() -> None:

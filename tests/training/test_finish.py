@@ -9,6 +9,7 @@ from dragoman.config import Config
 from dragoman.model.weights import get_weights
 from dragoman.model_folder import SavedModel, load_model
 from dragoman.text.corpus import Corpus
+from dragoman.training.batch_growth import BatchGrowth
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.circumstances import Circumstances
@@ -48,9 +49,10 @@ def trainer(
         optimizer=Optimizer(saved.model, settings),
         schedule=Schedule(settings, config.model.d_model, annealed=True),
         dropout=DropoutGrowth(saved.model, 0.0),
+        batch_growth=BatchGrowth(1),
         settings=settings,
         budget=Budget(steps=5),
-        steps_per_epoch=1,
+        batches_per_epoch=1,
         batches=lambda _: iter(()),
         validate=Validator.build(saved.model, prepared, config),
         checkpoints=Checkpoints(tmp_path / "checkpoints", keep=3),

@@ -4,6 +4,7 @@ import copy
 
 from dragoman.config import Config, TrainingConfig
 from dragoman.model.network import TranslationNetwork
+from dragoman.training.batch_growth import BatchGrowth
 from dragoman.training.batch_source import BatchSource
 from dragoman.training.budget import Budget
 from dragoman.training.check import check_table
@@ -64,9 +65,10 @@ def assemble(
         optimizer=optimizer,
         schedule=Schedule(settings, config.model.d_model, request.budget.given),
         dropout=DropoutGrowth(learner, settings.dropout_growth),
+        batch_growth=BatchGrowth(settings.batch_growth),
         settings=settings,
         budget=budget,
-        steps_per_epoch=prepared.report.batches_per_epoch,
+        batches_per_epoch=prepared.report.batches_per_epoch,
         batches=source.batches,
         validate=Validator.build(model, prepared, config, optimizer.average),
         checkpoints=checkpoints,

@@ -26,13 +26,13 @@ class Budget:
         """Whether the person set any limit."""
         return any(x is not None for x in (self.steps, self.epochs, self.minutes))
 
-    def progress(self, steps: int, seconds: float, steps_per_epoch: int) -> float:
+    def progress(self, steps: int, seconds: float, passes: float) -> float:
         """Give the share of the budget that is spent: from 0 to 1."""
         shares = [0.0]
         if self.steps is not None:
             shares.append(steps / self.steps)
         if self.epochs is not None:
-            shares.append(steps / (self.epochs * steps_per_epoch))
+            shares.append(passes / self.epochs)
         if self.minutes is not None:
             shares.append(seconds / (self.minutes * 60))
         return min(1.0, max(shares))

@@ -15,6 +15,7 @@ from dragoman.data.sampler import Position
 from dragoman.errors import TrainingError
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import get_weights, set_weights
+from dragoman.training.batch_growth import BatchGrowth
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoint, Checkpoints, step_of
 from dragoman.training.circumstances import Circumstances
@@ -44,6 +45,10 @@ class Ending(Enum):
     BUDGET = "the budget is spent"
     PATIENCE = "validation no longer improves"
     INTERRUPTED = "interrupted"
+
+
+# The parts of an update, and the position after it.
+Delivery = tuple[list[Batch], Position]
 
 
 @dataclass(frozen=True)
@@ -76,10 +81,11 @@ class Trainer:
     optimizer: Optimizer
     schedule: Schedule
     dropout: DropoutGrowth
+    batch_growth: BatchGrowth
     settings: TrainingConfig
     budget: Budget
-    steps_per_epoch: int
-    batches: Callable[[Position], Iterator[tuple[list[Batch], Position]]]
+    batches_per_epoch: int
+    batches: Callable[[Position], Iterator[Delivery]]
     validate: Callable[[], Validation] | None
     checkpoints: Checkpoints
     metrics: MetricsLog | None  # the first process has one
@@ -106,7 +112,7 @@ class Trainer:
         self.objective.train()
         if self.state.unvalidated:
             self._validate_and_save()
-        for parts, after in self.batches(self.state.position):
+        for parts, after in self._deliveries():
             tokens = self._agree(parts)
             if self.stopped_by:
                 return self._end(Ending.INTERRUPTED)
@@ -121,6 +127,17 @@ class Trainer:
             if self._out_of_patience():
                 return self._end(Ending.PATIENCE)
         raise AssertionError("batches never end by themselves")
+
+    def _deliveries(self) -> Iterator[Delivery]:
+        """Yield the parts of each update, of more batches as they grow."""
+        parts: list[Batch] = []
+        taken = 0
+        for more, after in self.batches(self.state.position):
+            parts += more
+            taken += 1
+            if taken >= self.batch_growth.batches(self._progress()):
+                yield parts, after
+                parts, taken = [], 0
 
     def restore(self, checkpoint: Checkpoint | None) -> None:
         """Go on exactly where a checkpoint was written, which the first process has."""
@@ -244,9 +261,9 @@ class Trainer:
             self.progress.warn(line)
 
     def _progress(self) -> float:
-        return self.budget.progress(
-            self.state.step, self.state.seconds, self.steps_per_epoch
-        )
+        state = self.state
+        passes = state.passes(self.batches_per_epoch)
+        return self.budget.progress(state.step, state.seconds, passes)
 
     def _note(self, update: Update) -> None:
         if self.metrics is None:
@@ -254,7 +271,7 @@ class Trainer:
         state, progress = self.state, self._progress()
         speed = self.speedometer.after(update.tokens)
         clock = {
-            "epoch": state.step / self.steps_per_epoch,
+            "epoch": state.passes(self.batches_per_epoch),
             "seconds": round(state.seconds, 3),
         }
         if not update.finite:  # JSON has no words for such numbers

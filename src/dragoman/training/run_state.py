@@ -28,6 +28,10 @@ class RunState:
         """The next batch to take."""
         return Position(self.epoch, self.batch)
 
+    def passes(self, batches_per_epoch: int) -> float:
+        """Say how often the corpus was seen: epochs differ by a batch or two."""
+        return self.epoch + min(1.0, self.batch / batches_per_epoch)
+
     def to_dict(self) -> dict[str, Any]:
         """Give plain data that JSON can hold, which has no infinity."""
         plain = asdict(self)
