@@ -21,7 +21,7 @@ from dragoman.model.weights import count_parameters
 from dragoman.planning.workload import random_batches, shape_of
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
-from dragoman.training.probe import peak_memory, resident_memory
+from dragoman.training.process_memory import peak_memory, resident_memory
 
 LEAST_UPDATES = 3
 

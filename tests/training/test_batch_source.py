@@ -11,7 +11,6 @@ from dragoman.config import Config
 from dragoman.data.sampler import Position
 from dragoman.errors import CorpusError
 from dragoman.model_folder import SavedModel
-from dragoman.training import batch_source
 from dragoman.training.batch_source import (
     READ_AHEAD,
     BatchSource,
@@ -133,20 +132,6 @@ def test_the_reader_ends_when_nobody_takes_batches_any_more(
     ahead.close()
     reader.join(10)
     assert not reader.is_alive()
-
-
-def test_a_probe_is_the_first_batch_or_some_of_its_rows(
-    prepared: Prepared, saved: SavedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = BatchSource(prepared.store, prepared.tokenizers, saved.config)
-    ((first,), _) = next(source.read(START))
-    assert torch.equal(source.probe().source, first.source)
-    monkeypatch.setattr(batch_source, "PROBE_TOKENS", 100)
-    few = source.probe()
-    assert 1 <= few.num_pairs < first.num_pairs
-    assert few.target_out.numel() <= 100
-    monkeypatch.setattr(batch_source, "PROBE_TOKENS", 1)
-    assert source.probe().num_pairs == 1
 
 
 def test_one_vocabulary_has_one_table_of_spellings(

@@ -15,7 +15,7 @@ def test_the_table_says_what_training_will_cost(
 ) -> None:
     source = BatchSource(prepared.store, prepared.tokenizers, saved.config)
     objective = Objective(saved.model, saved.config.training)
-    table = check_table(prepared, objective, source, saved.config)
+    table = check_table(prepared, objective, source, saved.config, 0.01)
     assert f"{count_parameters(saved.model):,} parameters" in table
     assert "estimated memory" in table
     assert "estimated time per epoch" in table
@@ -28,7 +28,7 @@ def test_the_table_says_where_products_are_narrow(
     source = BatchSource(prepared.store, prepared.tokenizers, saved.config)
     objective = Objective(saved.model, saved.config.training)
     with narrow_products():
-        table = check_table(prepared, objective, source, saved.config)
+        table = check_table(prepared, objective, source, saved.config, 0.01)
     assert "products" in table
     assert "in bfloat16" in table
 

@@ -24,7 +24,7 @@ from dragoman.text.corpus import Corpus, count_pairs
 from dragoman.training.budget import Budget
 from dragoman.training.kernel_choice import chosen_kernels
 from dragoman.training.preparation import Prepared
-from dragoman.training.probe import resident_memory
+from dragoman.training.process_memory import resident_memory
 from dragoman.training.progress import PreparationBar
 from dragoman.training.recipe import choose_recipe
 

@@ -15,7 +15,6 @@ from dragoman.training.dropout_growth import DropoutGrowth
 from dragoman.training.guards import Guard
 from dragoman.training.interruption import Interruption
 from dragoman.training.loop import Trainer
-from dragoman.training.memory_probe import probe_memory
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
@@ -23,6 +22,7 @@ from dragoman.training.preparation import Prepared
 from dragoman.training.progress import ProgressBar
 from dragoman.training.request import Request
 from dragoman.training.schedule import Schedule
+from dragoman.training.trial import try_out
 from dragoman.training.validation import Validator
 
 
@@ -84,8 +84,8 @@ def assemble(
         guard=Guard(request.folder, settings, processes.rank),
         circumstances=circumstances,
     )
-    probe_memory(objective, source.largest(), settings)
-    progress.say(check_table(prepared, objective, source, config))
+    seconds_per_token = try_out(objective, source.largest(), settings)
+    progress.say(check_table(prepared, objective, source, config, seconds_per_token))
     if step is not None:
         trainer.restore(newest)
         progress.say(f"going on after update {step:,}")

@@ -24,7 +24,6 @@ from dragoman.training.distributed import Processes
 
 SPELLINGS = 32  # ways to spell each subword that sampling chooses from
 READ_AHEAD = 8
-PROBE_TOKENS = 2000
 
 Delivery = tuple[list[Batch], Position]  # an update's parts, the position after it
 Ready = queue.Queue[Delivery | BaseException]
@@ -71,14 +70,6 @@ class BatchSource:
         finally:
             stop.set()
             reader.join()  # a thread inside torch when Python ends would abort it
-
-    def probe(self) -> Batch:
-        """Give the first batch, or as many of its rows as a quick trial takes."""
-        order = self.sampler.order(0)
-        indices = order[0]
-        longest = int(self.store.target_lengths[indices].max()) + 1
-        few = indices[: max(1, PROBE_TOKENS // longest)]
-        return self.reader(self.store, few, ()).to(self.device)
 
     def largest(self) -> list[Batch]:
         """Give the parts of the first epoch that need the most memory.

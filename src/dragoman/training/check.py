@@ -10,18 +10,22 @@ from dragoman.training.batch_source import BatchSource
 from dragoman.training.memory import training_memory, weightless
 from dragoman.training.preparation import Prepared
 from dragoman.training.preparation_report import PreparationReport
-from dragoman.training.probe import peak_memory, resident_memory, seconds_per_token
+from dragoman.training.process_memory import peak_memory, resident_memory
 from dragoman.training.progress import duration
 
 
 def check_table(
-    prepared: Prepared, objective: nn.Module, source: BatchSource, config: Config
+    prepared: Prepared,
+    objective: nn.Module,
+    source: BatchSource,
+    config: Config,
+    seconds_per_token: float,
 ) -> str:
     """Lay out what was read and kept, the memory it takes and the time of an epoch."""
     report = prepared.report
     count = source.processes.count
     tokens = report.target_tokens + report.kept  # each pair ends with END
-    seconds = seconds_per_token(objective, source.probe()) * tokens / count
+    seconds = seconds_per_token * tokens / count
     memory = f"{expected_memory(report, config, source) / 2**30:.1f} GiB"
     rows = [("model", f"{count_parameters(objective):,} parameters")]
     if products_are_narrow():

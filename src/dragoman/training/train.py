@@ -28,7 +28,6 @@ from dragoman.training.interruption import Interruption
 from dragoman.training.kernel_choice import chosen_kernels
 from dragoman.training.lock import only_run_in
 from dragoman.training.loop import Ending, Trainer
-from dragoman.training.memory_probe import memory_advice
 from dragoman.training.precision import refuse_precision
 from dragoman.training.preparation import Prepared
 from dragoman.training.progress import ProgressBar
@@ -44,6 +43,7 @@ from dragoman.training.tasks import (
     refuse_unfit_files,
     text_corpora,
 )
+from dragoman.training.trial import memory_advice
 from dragoman.training.validation import Validation
 
 

@@ -1,6 +1,10 @@
-"""Runs the largest batch first: memory runs out before the first update, or never."""
+"""Runs the largest batches first: memory runs out before the first update, or never.
+
+That also shows how quickly this machine learns.
+"""
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,18 +24,24 @@ OUT_OF_MEMORY = re.compile(
 ASKED = re.compile(r"tried to allocate ([\d.]+ ?\w+)", re.IGNORECASE)
 
 
-def probe_memory(
+def try_out(
     objective: nn.Module, batches: list[Batch], settings: TrainingConfig
-) -> None:
-    """Run batches forward and backward; weights and randomness stay untouched.
+) -> float:
+    """Run batches forward and backward; give the seconds for each target token.
+
+    Weights and randomness stay untouched. At least two batches are run, the only one
+    twice, because a process pays once for what it then reuses: the last one's time
+    counts.
 
     Where several processes learn, this also settles in which order their gradients are
     added up: a resumed run must find that settled from its first update.
     """
     chance = own_states(batches[0].source.device)
     objective.train()
+    batches = batches if len(batches) > 1 else 2 * batches
     try:
         for number, batch in enumerate(batches, 1):
+            began = time.perf_counter()
             # As in an update: the last part ends what sharded weights hold back.
             held_back = accumulating(objective, last=number == len(batches))
             with (
@@ -40,6 +50,7 @@ def probe_memory(
                 held_back,
             ):
                 objective(batch).smoothed.backward()
+        return (time.perf_counter() - began) / max(1, batch.num_target_tokens)
     finally:
         for parameter in objective.parameters():
             parameter.grad = None

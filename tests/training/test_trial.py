@@ -5,12 +5,11 @@ from dragoman.config import load_preset
 from dragoman.data.batching import Batch
 from dragoman.data.sampler import Position
 from dragoman.errors import TrainingError
-from dragoman.model.weights import get_weights
-from dragoman.model_folder import SavedModel
+from dragoman.model_folder import SavedModel, build_for
 from dragoman.training.batch_source import BatchSource
-from dragoman.training.memory_probe import memory_advice, probe_memory
 from dragoman.training.objective import Objective
 from dragoman.training.preparation import Prepared
+from dragoman.training.trial import memory_advice, try_out
 
 SETTINGS = load_preset("tiny").training
 
@@ -19,17 +18,52 @@ def places(batch: Batch) -> int:
     return batch.source.numel() + batch.target_out.numel()
 
 
-def test_the_probe_leaves_everything_as_it_was(
-    saved: SavedModel, prepared: Prepared
+@pytest.fixture
+def dropping(saved: SavedModel) -> Objective:
+    """A model whose forward passes draw random numbers."""
+    config = saved.config.with_settings(
+        {"model.dropout": 0.3, "model.attention_dropout": 0.1}
+    )
+    return Objective(build_for(config, saved.tokenizers), config.training)
+
+
+def test_a_trial_leaves_everything_as_it_was(
+    dropping: Objective, saved: SavedModel, prepared: Prepared
 ) -> None:
     source = BatchSource(prepared.store, prepared.tokenizers, saved.config)
-    weights = {name: w.clone() for name, w in get_weights(saved.model).items()}
+    weights = {name: w.clone() for name, w in dropping.state_dict().items()}
     chance = torch.get_rng_state()
-    probe_memory(Objective(saved.model, SETTINGS), source.largest(), SETTINGS)
+    try_out(dropping, source.largest(), SETTINGS)
     assert torch.equal(torch.get_rng_state(), chance)
-    assert all(parameter.grad is None for parameter in saved.model.parameters())
-    for name, weight in get_weights(saved.model).items():
+    assert all(parameter.grad is None for parameter in dropping.parameters())
+    for name, weight in dropping.state_dict().items():
         assert torch.equal(weight, weights[name])
+
+
+def test_what_follows_is_as_if_nothing_had_been_tried(
+    dropping: Objective, saved: SavedModel, prepared: Prepared
+) -> None:
+    source = BatchSource(prepared.store, prepared.tokenizers, saved.config)
+    batches = source.largest()
+    dropping.train()
+    torch.manual_seed(7)
+    expected = dropping(batches[0]).smoothed
+    torch.manual_seed(7)
+    try_out(dropping, batches, SETTINGS)
+    assert torch.equal(dropping(batches[0]).smoothed, expected)
+
+
+def test_the_only_batch_is_timed_when_it_runs_again(
+    dropping: Objective,
+    saved: SavedModel,
+    prepared: Prepared,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = BatchSource(prepared.store, prepared.tokenizers, saved.config)
+    (batch, *_) = source.largest()
+    clock = iter([0.0, 100.0, 130.0])  # the first takes 100 s, the second 30
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    assert try_out(dropping, [batch], SETTINGS) == 30 / batch.num_target_tokens
 
 
 @pytest.mark.parametrize("accumulate", [1, 3])
@@ -71,7 +105,7 @@ def test_running_out_is_one_line_of_advice(error: Exception) -> None:
 def test_a_batch_that_is_really_too_large_runs_out(saved: SavedModel) -> None:
     row = torch.tensor([[5]]).expand(3, 2**42)  # whatever is made of it is terabytes
     with pytest.raises(TrainingError, match=r"the largest batch \(3 pairs of up to 43"):
-        probe_memory(Objective(saved.model, SETTINGS), [Batch(row, row, row)], SETTINGS)
+        try_out(Objective(saved.model, SETTINGS), [Batch(row, row, row)], SETTINGS)
     assert all(parameter.grad is None for parameter in saved.model.parameters())
 
 

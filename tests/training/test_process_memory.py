@@ -1,0 +1,25 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.training import process_memory
+from dragoman.training.process_memory import peak_memory, resident_memory
+
+
+def test_what_is_held_now_is_no_more_than_the_peak(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = resident_memory()
+    block = torch.ones(2**24)  # 64 MiB
+    counted_late = 2**22  # the system adds pages up now and then
+    assert before + 2**25 < resident_memory() <= peak_memory() + counted_late
+    del block
+    monkeypatch.setattr(process_memory, "OWN_TABLE", tmp_path / "none")
+    assert resident_memory() == peak_memory()
+
+
+def test_peak_memory_is_in_bytes_and_never_falls() -> None:
+    before = peak_memory()
+    torch.ones(2**22)
+    assert peak_memory() >= before > 2**24
