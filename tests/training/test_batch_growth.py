@@ -1,11 +1,8 @@
 import json
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from safetensors.torch import load_file
 
 from dragoman.training.batch_growth import BatchGrowth
 from dragoman.training.loop import Trainer, Update
@@ -74,22 +71,3 @@ def test_passes_are_those_of_the_batches(
     noted.clear()
     run(tmp_path / "plain", corpus, tiny | {"training.batch_growth": 1}, epochs=3)
     assert abs(sum(noted) - grown) <= GROWTH
-
-
-def test_an_interrupted_run_goes_on_with_as_many(
-    corpus: Any, tiny: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = run(tmp_path / "whole", corpus, tiny, steps=STEPS)
-    update = Trainer._update
-
-    def signalled(self: Trainer, parts: Any, tokens: int) -> Update:
-        if self.state.step + 1 == 7:
-            os.kill(os.getpid(), signal.SIGINT)
-        return update(self, parts, tokens)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_update", signalled)
-        run(tmp_path / "parts", corpus, tiny, steps=STEPS)
-    parts = run(tmp_path / "parts", corpus, tiny, steps=STEPS)
-    weights, again = (load_file(f / "model.safetensors") for f in (whole, parts))
-    assert all(weights[name].equal(again[name]) for name in weights)

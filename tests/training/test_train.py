@@ -69,7 +69,11 @@ def test_an_interrupted_run_ends_with_the_same_weights(
     optimizer: str,
     stop: int,
 ) -> None:
-    settings = {"training.optimizer": optimizer, "tokenizer.sampling": 0.1}
+    settings = {
+        "training.optimizer": optimizer,
+        "tokenizer.sampling": 0.1,
+        "training.batch_growth": 2,
+    }
     run(tmp_path / "whole", steps=14, settings=settings)
     with monkeypatch.context() as patch:
         stop_after(patch, stop, signal.SIGINT)

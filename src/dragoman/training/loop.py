@@ -16,6 +16,7 @@ from dragoman.errors import TrainingError
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import get_weights, set_weights
 from dragoman.training.batch_growth import BatchGrowth
+from dragoman.training.batch_source import Delivery
 from dragoman.training.budget import Budget
 from dragoman.training.checkpoints import Checkpoint, Checkpoints, step_of
 from dragoman.training.circumstances import Circumstances
@@ -45,10 +46,6 @@ class Ending(Enum):
     BUDGET = "the budget is spent"
     PATIENCE = "validation no longer improves"
     INTERRUPTED = "interrupted"
-
-
-# The parts of an update, and the position after it.
-Delivery = tuple[list[Batch], Position]
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,8 @@ class Trainer:
         self.objective.train()
         if self.state.unvalidated:
             self._validate_and_save()
-        for parts, after in self._deliveries():
+        batches = self.batches(self.state.position)
+        for parts, after in self.batch_growth.gather(batches, self._progress):
             tokens = self._agree(parts)
             if self.stopped_by:
                 return self._end(Ending.INTERRUPTED)
@@ -127,17 +125,6 @@ class Trainer:
             if self._out_of_patience():
                 return self._end(Ending.PATIENCE)
         raise AssertionError("batches never end by themselves")
-
-    def _deliveries(self) -> Iterator[Delivery]:
-        """Yield the parts of each update, of more batches as they grow."""
-        parts: list[Batch] = []
-        taken = 0
-        for more, after in self.batches(self.state.position):
-            parts += more
-            taken += 1
-            if taken >= self.batch_growth.batches(self._progress()):
-                yield parts, after
-                parts, taken = [], 0
 
     def restore(self, checkpoint: Checkpoint | None) -> None:
         """Go on exactly where a checkpoint was written, which the first process has."""
