@@ -61,7 +61,7 @@ def test_the_papers_updates_take_a_plausible_share_of_the_papers_flops(
 
 def test_flops_per_token_are_six_for_each_parameter_and_attention() -> None:
     made = on(ONE, HOUR)
-    attention = made.update_flops.attention / made.workload.tokens_per_update
+    attention = made.update_flops.attention / made.tokens_per_update
     matrices = 6 * made.num_parameters  # embeddings cost as output, not on the way in
     assert made.flops_per_token - attention == pytest.approx(matrices, rel=0.01)
 

@@ -43,7 +43,7 @@ def test_a_sample_of_everything_is_what_training_will_prepare(
     assert workload.target_tokens == report.target_tokens + report.kept
     assert workload.source_tokens == report.source_tokens + report.kept
     assert workload.vocabulary == report.source_vocabulary
-    assert workload.updates_per_epoch == pytest.approx(report.batches_per_epoch)
+    assert workload.batches_per_epoch == pytest.approx(report.batches_per_epoch)
     assert workload.origin == "counted"
 
 
@@ -78,8 +78,8 @@ def test_a_sample_leaves_nothing_behind(text: Corpus, config: Config) -> None:
 
 def test_a_stated_corpus_fills_its_batches(config: Config) -> None:
     workload = stated_workload(config, pairs=1000, tokens=12_000)
-    assert workload.tokens_per_update == 600
-    assert workload.updates_per_epoch == 20
+    assert workload.tokens_per_batch == 600
+    assert workload.batches_per_epoch == 20
     assert stated_workload(config, 1000, None).target_tokens == 25_000
 
 

@@ -1,12 +1,12 @@
 """The arithmetic of a plan: from model, corpus and machine to FLOPs, bytes and time."""
 
-import math
 from dataclasses import dataclass
 from functools import reduce
 
 from dragoman.config import Config
 from dragoman.model.flops import Flops, training_flops
 from dragoman.model.network import TranslationNetwork
+from dragoman.planning.run_length import Pace, RunLength, run_length
 from dragoman.planning.speed import Speed
 from dragoman.planning.workload import Workload
 from dragoman.training.budget import Budget
@@ -43,9 +43,9 @@ class Plan:
     workload: Workload
     machine: Machine
     parameters: dict[str, int]  # by part
-    update_flops: Flops  # forward and backward of a mean update, all processes together
+    batch_flops: Flops  # forward and backward of a mean batch, all processes together
     optimizer_flops: float  # of an update, in each process
-    updates: float
+    length: RunLength
     seconds: float
     memory: Memory  # of one process
     parts_that_fit: int | None  # smallest training.accumulate that fits, if any does
@@ -56,15 +56,35 @@ class Plan:
         return sum(self.parameters.values())
 
     @property
+    def updates(self) -> float:
+        """How often the weights change."""
+        return self.length.updates
+
+    @property
+    def batches_per_update(self) -> float:
+        """Batches that a mean update takes together."""
+        return self.length.batches / self.length.updates
+
+    @property
+    def tokens_per_update(self) -> float:
+        """Target tokens that a mean update learns from."""
+        return self.batches_per_update * self.workload.tokens_per_batch
+
+    @property
+    def update_flops(self) -> Flops:
+        """Forward and backward of a mean update, all processes together."""
+        return self.batch_flops.times(self.batches_per_update)
+
+    @property
     def flops_per_token(self) -> float:
         """FLOPs of forward and backward for each target token, source included."""
-        return self.update_flops.total / self.workload.tokens_per_update
+        return self.batch_flops.total / self.workload.tokens_per_batch
 
     @property
     def model_flops(self) -> float:
         """FLOPs that the run asks for: forward, backward and the optimizer's own."""
         own = self.machine.workers * self.optimizer_flops
-        return self.updates * (self.update_flops.total + own)
+        return self.length.batches * self.batch_flops.total + self.updates * own
 
     @property
     def machine_flops(self) -> float:
@@ -74,12 +94,12 @@ class Plan:
     @property
     def epochs(self) -> float:
         """Passes over the corpus."""
-        return self.updates / self.workload.updates_per_epoch
+        return self.length.batches / self.workload.batches_per_epoch
 
     @property
     def tokens_per_second(self) -> float:
         """Target tokens learned from in a second, by all processes together."""
-        return self.updates * self.workload.tokens_per_update / self.seconds
+        return self.updates * self.tokens_per_update / self.seconds
 
     @property
     def memory_per_process(self) -> float:
@@ -109,10 +129,12 @@ def estimate(
         )
         for batch in workload.batches
     ]
-    update = reduce(Flops.plus, of_batches).times(1 / len(of_batches))
+    batch = reduce(Flops.plus, of_batches).times(1 / len(of_batches))
     optimizer = Optimizer(model, config.training).muon.flops
-    per_update = seconds_per_update(update, optimizer, machine)
-    updates = count_updates(budget, config, workload, per_update)
+    pace = pace_of(batch, optimizer, workload, machine)
+    if not budget.given:
+        budget = Budget(steps=config.training.max_steps)
+    length = run_length(budget, config.training.batch_growth, pace)
     return Plan(
         preset=preset,
         why=why,
@@ -120,10 +142,10 @@ def estimate(
         workload=workload,
         machine=machine,
         parameters=count_by_part(model),
-        update_flops=update,
+        batch_flops=batch,
         optimizer_flops=optimizer,
-        updates=updates,
-        seconds=updates * per_update,
+        length=length,
+        seconds=length.seconds(pace),
         memory=memory_in_parts(
             model, config, workload, machine, config.training.accumulate
         ),
@@ -131,26 +153,20 @@ def estimate(
     )
 
 
-def seconds_per_update(update: Flops, optimizer: float, machine: Machine) -> float:
-    """Give an update's time: a batch divided, and the optimizer in every process."""
+def pace_of(
+    batch: Flops, optimizer: float, workload: Workload, machine: Machine
+) -> Pace:
+    """Give the time of a batch, divided, and of the optimizer in every process."""
     speed = machine.speed
     reached = speed.flops * speed.utilization
     step = speed.optimizer_seconds
     if step is None:
         step = optimizer / reached
-    return update.total / machine.workers / reached + step
-
-
-def count_updates(
-    budget: Budget, config: Config, workload: Workload, per_update: float
-) -> float:
-    """Say how many updates the budget allows, whichever part of it ends first."""
-    limits = [
-        budget.steps,
-        budget.epochs and math.ceil(budget.epochs * workload.updates_per_epoch),
-        budget.minutes and budget.minutes * 60 / per_update,
-    ]
-    return min((limit for limit in limits if limit), default=config.training.max_steps)
+    return Pace(
+        batches_per_epoch=workload.batches_per_epoch,
+        batch_seconds=batch.total / machine.workers / reached,
+        optimizer_seconds=step,
+    )
 
 
 def memory_in_parts(

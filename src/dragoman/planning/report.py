@@ -51,14 +51,14 @@ def _corpus_rows(plan: Plan) -> Rows:
         ),
         (
             "run",
-            f"{plan.updates:,.0f} updates of {load.tokens_per_update:,.0f} target "
+            f"{plan.updates:,.0f} updates of {plan.tokens_per_update:,.0f} target "
             f"tokens, {plan.epochs:.3g} epochs",
         ),
     ]
 
 
 def _work_rows(plan: Plan) -> Rows:
-    flops, machine = plan.update_flops, plan.machine
+    flops, machine = plan.batch_flops, plan.machine
     shares = ", ".join(
         f"{name} {part / flops.total:.0%}" for name, part in vars(flops).items()
     )
@@ -122,7 +122,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "run": {
             "updates": plan.updates,
             "epochs": plan.epochs,
-            "target_tokens_per_update": load.tokens_per_update,
+            "target_tokens_per_update": plan.tokens_per_update,
             "seconds": plan.seconds,
             "target_tokens_per_second": plan.tokens_per_second,
         },

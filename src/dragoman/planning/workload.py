@@ -36,15 +36,15 @@ class Workload:
     origin: str
 
     @property
-    def tokens_per_update(self) -> float:
-        """Target tokens that an update learns from."""
+    def tokens_per_batch(self) -> float:
+        """Target tokens of a mean batch."""
         tokens = sum(batch.target_tokens for batch in self.batches)
         return tokens / len(self.batches)
 
     @property
-    def updates_per_epoch(self) -> float:
+    def batches_per_epoch(self) -> float:
         """How many batches make a pass over the corpus."""
-        return self.target_tokens / self.tokens_per_update
+        return self.target_tokens / self.tokens_per_batch
 
     @property
     def largest(self) -> BatchShape:
