@@ -3,6 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from dragoman.errors import KernelError
+from dragoman.kernels import matrix_product
 from dragoman.kernels.choice import kernels_at_work
 
 
@@ -18,3 +19,15 @@ def at_work(in_ci: bool) -> Iterator[None]:
         pytest.skip(str(error))
     yield
     kernels.__exit__(None, None, None)
+
+
+@pytest.fixture(params=["AMD", "Intel"])
+def each_product(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Multiply as on processors of either maker, whatever this one is."""
+    told = f"model name: {request.param}\nflags: fma avx512f"
+    monkeypatch.setattr(matrix_product, "cpu_features", lambda: told)
+    matrix_product.ours_are_faster.cache_clear()
+    yield
+    matrix_product.ours_are_faster.cache_clear()

@@ -9,6 +9,7 @@ from dragoman.kernels.parts import split
 pytestmark = pytest.mark.usefixtures("at_work")
 
 
+@pytest.mark.usefixtures("each_product")
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("shape", [(1, 5), (4, 9, 24)])
 def test_it_is_a_linear_map_in_value_and_gradient(

@@ -51,7 +51,7 @@ def learn(settings: dict[str, Any], batch: Batch) -> dict[str, Tensor]:
     return {"loss": loss.smoothed.detach(), **found}
 
 
-@pytest.mark.usefixtures("at_work")
+@pytest.mark.usefixtures("at_work", "each_product")
 @pytest.mark.parametrize("settings", VARIANTS)
 def test_loss_and_gradients_are_those_of_the_plain_code(
     settings: dict[str, Any],

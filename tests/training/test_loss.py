@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from dragoman.special_tokens import PAD
-from dragoman.training import loss as loss_module
 from dragoman.training.loss import plain_translation_loss, translation_loss
+from dragoman.training.output_projection import OutputProjection
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
@@ -11,7 +11,7 @@ from dragoman.training.loss import plain_translation_loss, translation_loss
 def test_chunks_agree_with_the_plain_formula_in_value_and_gradient(
     smoothing: float, rows_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loss_module, "ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr(OutputProjection, "rows_at_once", rows_at_once)
     torch.manual_seed(0)
     features = torch.randn(3, 5, 8, dtype=torch.float64, requires_grad=True)
     weight = torch.randn(11, 8, dtype=torch.float64, requires_grad=True)

@@ -1,7 +1,8 @@
 """A linear map whose bias costs no copy, and its gradient no general sum.
 
-Where products are narrow, both factors of each are rounded to bfloat16, of which a
-processor that knows it multiplies twice as many at once.
+Torch multiplies, or our own product where that is faster. Where products are narrow,
+both factors of each are rounded to bfloat16, of which a processor that knows it
+multiplies twice as many at once.
 """
 
 import ctypes
@@ -11,12 +12,13 @@ import torch
 from torch import Tensor
 
 from dragoman.kernels.choice import kernels, products_are_narrow
+from dragoman.kernels.matrix_product import RightFactor, ours_are_faster
 from dragoman.kernels.pointers import pointer, threads
 
 ROWS_AT_ONCE = 64  # numbers of rows that narrow products come in
 
 
-class _Linear(torch.autograd.Function):
+class _TorchLinear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:  # noqa: ANN401
         ctx.save_for_backward(x, weight)
@@ -41,6 +43,23 @@ class _Linear(torch.autograd.Function):
             torch.mm(gradient.T, rows),
             sum_of_rows(gradient),
         )
+
+
+class _PanelLinear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:  # noqa: ANN401
+        ctx.save_for_backward(x, weight)
+        rows = x.reshape(-1, x.shape[-1])
+        result = RightFactor(weight.T).times(rows, bias=bias)
+        return result.view(*x.shape[:-1], -1)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
+        x, weight = ctx.saved_tensors
+        gradient = gradients[0].reshape(-1, len(weight))
+        rows = x.reshape(-1, x.shape[-1])
+        given = RightFactor(weight).times(gradient)
+        return given.view_as(x), *RightFactor(rows).times_and_sums(gradient.T)
 
 
 class _NarrowLinear(torch.autograd.Function):
@@ -118,6 +137,10 @@ def add_narrow(total: Tensor, product: Tensor) -> None:
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Give xWᵀ + b."""
-    function = _NarrowLinear if products_are_narrow() else _Linear
-    mapped: Tensor = function.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    function: type[torch.autograd.Function] = _TorchLinear
+    if products_are_narrow():
+        function = _NarrowLinear
+    elif ours_are_faster():
+        function = _PanelLinear
+    mapped: Tensor = function.apply(x, weight, bias)
     return mapped

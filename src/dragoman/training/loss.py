@@ -14,12 +14,9 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor
 
 from dragoman.kernels import cross_entropy as kernel
-from dragoman.kernels.choice import kernel_for, products_are_narrow
-from dragoman.kernels.linear import add_narrow, narrow_rows
+from dragoman.kernels.choice import kernel_for
 from dragoman.special_tokens import PAD
-
-ROWS_AT_ONCE = 128
-NARROW_ROWS_AT_ONCE = 512  # half as large each, and gradients are summed less often
+from dragoman.training.output_projection import OutputProjection, projection_for
 
 
 @dataclass(frozen=True)
@@ -46,14 +43,13 @@ def translation_loss(
     wanted = target_out.flatten() != PAD
     rows = features.flatten(0, 1)[wanted]  # (tokens, d_model)
     targets = target_out.flatten()[wanted]
-    by_kernel = kernel_for(rows)
     smoothed, plain, correct = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
         rows,
         output_weight,
         targets,
         label_smoothing,
-        kernel.softmax_gradient if by_kernel else plain_softmax_gradient,
-        by_kernel and products_are_narrow(),
+        kernel.softmax_gradient if kernel_for(rows) else plain_softmax_gradient,
+        projection_for(rows),
     )
     return Loss(smoothed, plain, correct, len(targets))
 
@@ -107,23 +103,20 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         targets: Tensor,
         smoothing: float,
         softmax_gradient: SoftmaxGradient,
-        narrow: bool,
+        projection_type: type[OutputProjection],
     ) -> tuple[Tensor, Tensor, Tensor]:
         learn = rows.requires_grad or weight.requires_grad
         row_gradient = torch.empty_like(rows) if learn else None
         weight_gradient = torch.zeros_like(weight) if learn else None
         mean_weight = weight.mean(dim=0)
         smoothed, plain, correct = rows.new_zeros(3, dtype=torch.float64)
-        # What is multiplied: the numbers themselves, or those rounded to bfloat16.
-        row_factor, weight_factor = rows, weight
-        if narrow:
-            row_factor, weight_factor = narrow_rows(rows), weight.bfloat16()
-        at_once = NARROW_ROWS_AT_ONCE if narrow else ROWS_AT_ONCE
-        buffer = row_factor.new_empty(min(at_once, len(row_factor)), len(weight))
+        projection = projection_type(weight)
+        factor, at_once = projection.factor(rows), projection.rows_at_once
+        buffer = factor.new_empty(min(at_once, len(factor)), len(weight))
         for start in range(0, len(rows), at_once):
             chunk = slice(start, start + at_once)
-            row, target = row_factor[chunk], targets[chunk]
-            logits = torch.mm(row, weight_factor.T, out=buffer[: len(row)])
+            row, target = factor[chunk], targets[chunk]
+            logits = projection.logits(row, buffer[: len(row)])
             total, wanted, highest = softmax_gradient(
                 logits[: len(target)], target, 1 - smoothing
             )
@@ -133,9 +126,8 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             smoothed += (total - mixed).sum()
             correct += (wanted == highest).sum()
             if row_gradient is not None and weight_gradient is not None:
-                given = torch.mm(logits, weight_factor)
-                row_gradient[chunk] = given[: len(target)]
-                _add_product(weight_gradient, logits.T, row)
+                row_gradient[chunk] = projection.row_gradient(logits)[: len(target)]
+                projection.learn(weight_gradient, logits, row)
         if row_gradient is not None and weight_gradient is not None and smoothing:
             row_gradient.sub_(mean_weight, alpha=smoothing)
             weight_gradient.sub_(rows.sum(dim=0), alpha=smoothing / len(weight))
@@ -149,11 +141,3 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         factor = gradients[0].to(row_gradient.dtype)
         learned = row_gradient.mul_(factor), weight_gradient.mul_(factor)
         return *learned, None, None, None, None
-
-
-def _add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
-    """Add ab to a sum, which is kept in float32 whatever the factors are in."""
-    if a.dtype == total.dtype:
-        total.addmm_(a, b)
-    else:
-        add_narrow(total, torch.mm(a, b))

@@ -10,13 +10,14 @@ from torch.overrides import TorchFunctionMode
 
 from dragoman.config import Config
 from dragoman.kernels.choice import kernels_now
+from dragoman.kernels.matrix_product import ours_are_faster
 from dragoman.model.activations import BYTES, activation_bytes
 from dragoman.model.build import build_model
 from dragoman.model.flops import BatchShape
 from dragoman.model.network import TranslationNetwork
-from dragoman.training.loss import ROWS_AT_ONCE
 from dragoman.training.objective import passes
 from dragoman.training.optimizer import Optimizer
+from dragoman.training.output_projection import OutputProjection, PanelOutputProjection
 
 TOKEN_BYTES = 8
 
@@ -85,7 +86,10 @@ def training_memory(
     with _OnlyShapes():
         optimizer = Optimizer(model, config.training)
     native = kernels_now() == "native"
-    logits = min(ROWS_AT_ONCE, batch.target_tokens) * vocabulary
+    panels = native and ours_are_faster()
+    projection = PanelOutputProjection if panels else OutputProjection
+    logits = min(projection.rows_at_once, batch.target_tokens) * vocabulary
+    laid_out = 2 * output if panels else 0
     # Beside the logits, plain R-Drop makes five more of their size.
     held = 6 if config.training.r_drop and not native else 1
     return Memory(
@@ -93,9 +97,9 @@ def training_memory(
         gradients=weights,
         optimizer=_bytes(optimizer.state().values()),
         activations=activation_bytes(config.model, batch, native=native),
-        # The rows that count and their gradient, the output weight's gradient, and
-        # what is made of the logits of some rows.
-        loss=BYTES * (2 * vectors + output + held * logits),
+        # The rows that count and their gradient, the output weight's gradient, its
+        # copies in panels, and what is made of the logits of some rows.
+        loss=BYTES * (2 * vectors + output + laid_out + held * logits),
         batch=TOKEN_BYTES * (once.source_places + 2 * once.target_places),
     )
 

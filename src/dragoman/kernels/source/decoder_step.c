@@ -58,7 +58,8 @@ static void multiply(const Map *map, const float *x, int64_t x_row, float *y,
     int rows = share->last - share->first;
     const float *from = x + share->first * x_row;
     for (int number = share->part; number < panels_of(map); number += share->parts)
-        product_panel(map, number, from, x_row, y + share->first * y_row, y_row, rows, how);
+        product_panel(map, number, from, x_row, 1, y + share->first * y_row, y_row, rows,
+                      how);
     meet(share);
 }
 

@@ -17,7 +17,7 @@ void product(const Map *map, const float *x, float *y, int rows, int threads) {
         for (int number = 0; number < panels; number++) {
             int64_t first = (int64_t)rows * part / parts;
             int64_t last = (int64_t)rows * (part + 1) / parts;
-            product_panel(map, number, x + first * map->inputs, map->inputs,
+            product_panel(map, number, x + first * map->inputs, map->inputs, 1,
                           y + first * map->outputs, map->outputs, last - first, PLAIN);
         }
 }

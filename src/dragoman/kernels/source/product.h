@@ -24,7 +24,7 @@ typedef struct {
 enum { PLAIN, RECTIFIED, ADDED };
 
 #define MULTIPLY(N)                                                                     \
-    INLINE void multiply_##N(int inputs, const float *x, int64_t x_row,                 \
+    INLINE void multiply_##N(int inputs, const float *x, int64_t x_row, int64_t x_step, \
                              const float *panel, vec sum[ROWS][VECTORS]) {              \
         vec part[N][VECTORS];                                                           \
         for (int r = 0; r < N; r++)                                                     \
@@ -34,7 +34,7 @@ enum { PLAIN, RECTIFIED, ADDED };
             for (int v = 0; v < VECTORS; v++)                                           \
                 right[v] = load(panel + (int64_t)k * PANEL + v * LANES);                \
             for (int r = 0; r < N; r++) {                                               \
-                float left = x[r * x_row + k];                                          \
+                float left = x[r * x_row + k * x_step];                                 \
                 for (int v = 0; v < VECTORS; v++) part[r][v] += left * right[v];        \
             }                                                                           \
         }                                                                               \
@@ -57,9 +57,11 @@ INLINE vec finished(vec sum, const float *bias, const float *before, int how) {
 
 INLINE int panels_of(const Map *map) { return (map->outputs + PANEL - 1) / PANEL; }
 
-/* What becomes of some rows and one panel: y = xW + b, rectified, or added to y. */
+/* What becomes of some rows and one panel: y = xW + b, rectified, or added to y. It is
+   so far from one row of x to the next, and from one input. */
 static inline void product_panel(const Map *map, int number, const float *x, int64_t x_row,
-                          float *y, int64_t y_row, int rows, int how) {
+                                 int64_t x_step, float *y, int64_t y_row, int rows,
+                                 int how) {
     const float *panel = map->panels + (int64_t)number * map->inputs * PANEL;
     const float *bias = map->bias ? map->bias + number * PANEL : NULL;
     int first = number * PANEL, width = map->outputs - first;
@@ -68,12 +70,12 @@ static inline void product_panel(const Map *map, int number, const float *x, int
         int some = rows - row < ROWS ? rows - row : ROWS;
         const float *from = x + row * x_row;
         switch (some) {
-        case 6: multiply_6(map->inputs, from, x_row, panel, sum); break;
-        case 5: multiply_5(map->inputs, from, x_row, panel, sum); break;
-        case 4: multiply_4(map->inputs, from, x_row, panel, sum); break;
-        case 3: multiply_3(map->inputs, from, x_row, panel, sum); break;
-        case 2: multiply_2(map->inputs, from, x_row, panel, sum); break;
-        default: multiply_1(map->inputs, from, x_row, panel, sum);
+        case 6: multiply_6(map->inputs, from, x_row, x_step, panel, sum); break;
+        case 5: multiply_5(map->inputs, from, x_row, x_step, panel, sum); break;
+        case 4: multiply_4(map->inputs, from, x_row, x_step, panel, sum); break;
+        case 3: multiply_3(map->inputs, from, x_row, x_step, panel, sum); break;
+        case 2: multiply_2(map->inputs, from, x_row, x_step, panel, sum); break;
+        default: multiply_1(map->inputs, from, x_row, x_step, panel, sum);
         }
         for (int r = 0; r < some; r++) {
             float *to = y + (row + r) * y_row + first;

@@ -1,0 +1,109 @@
+/* The product of two matrices, either of which may lie transposed. The right one is laid
+   out in panels beforehand (block of inner rows, panel, inner row, column), a left one that
+   lies transposed as it comes. Each number is summed block by block, in one order whatever
+   the threads. */
+
+#include "product.h"
+
+#define DEEP 128 /* inner rows at once: a panel of them stays in the nearest cache */
+#define TALL 96  /* rows at once, in whole blocks of ROWS */
+
+typedef struct {
+    const float *at;
+    int64_t row, column; /* how far it is to the next one; either is 1 */
+} Matrix;
+
+INLINE int smaller(int a, int b) { return a < b ? a : b; }
+
+/* Sixteen inner rows and columns of a panel; where the matrix ends, zeros follow. */
+static void lay_out_square(Matrix b, int deep, int wide, float *to) {
+    if (deep < LANES || wide < LANES) {
+        for (int k = 0; k < smaller(deep, LANES); k++)
+            for (int i = 0; i < LANES; i++)
+                to[k * PANEL + i] = i < wide ? b.at[k * b.row + i * b.column] : 0;
+        return;
+    }
+    int turned = b.column != 1;
+    vec square[LANES];
+    for (int i = 0; i < LANES; i++) square[i] = load(b.at + i * (turned ? b.column : b.row));
+    if (turned) transpose(square);
+    for (int i = 0; i < LANES; i++) store(to + i * PANEL, square[i]);
+}
+
+void lay_out(const Matrix *b, int depth, int columns, float *panels, int threads) {
+    int count = (columns + PANEL - 1) / PANEL;
+#pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
+    for (int first = 0; first < depth; first += DEEP)
+        for (int number = 0; number < count; number++) {
+            int deep = smaller(DEEP, depth - first);
+            float *panel = panels + ((int64_t)first * count + (int64_t)number * deep) * PANEL;
+            for (int k = 0; k < deep; k += LANES)
+                for (int i = 0; i < PANEL; i += LANES) {
+                    int column = number * PANEL + i;
+                    const float *at = b->at + (first + k) * b->row + column * b->column;
+                    lay_out_square((Matrix){at, b->row, b->column}, deep - k,
+                                   columns - column, panel + k * PANEL + i);
+                }
+        }
+}
+
+/* Rows of a left matrix that lies transposed: (block of rows, inner row, row). */
+static void lay_out_rows(Matrix a, int rows, int deep, float *to) {
+    for (int row = 0; row < rows; row += ROWS)
+        for (int k = 0; k < deep; k++, to += ROWS) {
+            const float *from = a.at + k * a.column + row;
+            if (rows - row >= ROWS)
+                memcpy(to, from, ROWS * sizeof(float));
+            else
+                memcpy(to, from, (rows - row) * sizeof(float));
+        }
+}
+
+static void add_to_sums(Matrix a, int rows, int deep, float *sums) {
+    if (a.row == 1)
+        for (int k = 0; k < deep; k++)
+            for (int row = 0; row < rows; row++) sums[row] += a.at[k * a.column + row];
+    else
+        for (int row = 0; row < rows; row++)
+            for (int k = 0; k < deep; k++) sums[row] += a.at[row * a.row + k];
+}
+
+/* What a block of inner rows gives to some rows of c, and to the sums of a's. */
+static void block_product(Matrix a, const Map *map, float *c, float *sums, int rows,
+                          int how) {
+    float laid_out[TALL * DEEP];
+    int64_t next = a.row * ROWS;
+    if (sums) add_to_sums(a, rows, map->inputs, sums);
+    if (a.column != 1) {
+        lay_out_rows(a, rows, map->inputs, laid_out);
+        a = (Matrix){laid_out, 1, ROWS};
+        next = (int64_t)map->inputs * ROWS;
+    }
+    for (int number = 0; number < panels_of(map); number++)
+        for (int row = 0; row < rows; row += ROWS)
+            product_panel(map, number, a.at + row / ROWS * next, a.row, a.column,
+                          c + (int64_t)row * map->outputs, map->outputs,
+                          smaller(ROWS, rows - row), how);
+}
+
+/* c = ab + bias, or c += ab. The bias is padded to whole panels, or NULL. Where there is
+   room for the sums of a's rows, it comes zeroed. */
+void matrix_product(const Matrix *a, const float *panels, const float *bias, float *c,
+                    float *sums, int rows, int depth, int columns, int added,
+                    int threads) {
+    int count = (columns + PANEL - 1) / PANEL;
+    int64_t blocks = (rows + ROWS - 1) / ROWS;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++) {
+        int end = smaller(rows, blocks * (part + 1) / threads * ROWS);
+        for (int top = blocks * part / threads * ROWS; top < end; top += TALL)
+            for (int k = 0; k < depth; k += DEEP) {
+                const float *at = a->at + top * a->row + k * a->column;
+                Map map = {panels + (int64_t)k * count * PANEL, k ? NULL : bias,
+                           smaller(DEEP, depth - k), columns};
+                block_product((Matrix){at, a->row, a->column}, &map,
+                              c + (int64_t)top * columns, sums ? sums + top : NULL,
+                              smaller(TALL, end - top), added || k ? ADDED : PLAIN);
+            }
+    }
+}
