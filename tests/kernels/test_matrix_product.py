@@ -5,17 +5,22 @@ import torch
 from torch import Tensor
 
 from dragoman.kernels import matrix_product
-from dragoman.kernels.matrix_product import RightFactor, ours_are_faster
+from dragoman.kernels.matrix_product import (
+    RightFactor,
+    ours_are_faster,
+    transposed_product,
+)
 
 pytestmark = pytest.mark.usefixtures("at_work")
 
 SHAPES = [
+    (5, 0, 3),
     (1, 1, 1),
     (7, 5, 3),
     (6, 128, 64),
     (13, 129, 65),
     (97, 300, 200),
-    (250, 16, 8),
+    (800, 24, 70),  # rows enough to be shared out one part at a time
 ]
 
 
@@ -78,7 +83,7 @@ def test_a_product_is_added_to_a_sum(shape: tuple[int, int, int]) -> None:
 
 
 def test_neither_threads_nor_company_change_a_bit() -> None:
-    a, b = torch.randn(101, 300), torch.randn(300, 130)
+    a, b = torch.randn(801, 300), torch.randn(300, 130)
     torch.set_num_threads(1)
     alone = RightFactor(b).times(a)
     torch.set_num_threads(3)
@@ -111,6 +116,24 @@ def test_rows_are_summed_on_the_way(layout: Layout, threads: int) -> None:
     product, sums = RightFactor(b).times_and_sums(layout(a))
     assert torch.equal(product, RightFactor(b).times(a))
     torch.testing.assert_close(sums, a.sum(dim=1), atol=1e-4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("left", LAYOUTS)
+@pytest.mark.parametrize("right", LAYOUTS)
+@pytest.mark.parametrize(
+    ("depth", "rows", "columns"),
+    [(0, 3, 2), (1, 1, 1), (300, 97, 130), (40, 300, 300)],
+)
+def test_a_transposed_product_is_one_whether_small_or_not(
+    depth: int, rows: int, columns: int, left: Layout, right: Layout, threads: int
+) -> None:
+    torch.set_num_threads(threads)
+    a, b = torch.randn(depth, rows), torch.randn(depth, columns)
+    product, sums = transposed_product(left(a), right(b))
+    exact = a.double().T @ b.double()
+    torch.testing.assert_close(product.double(), exact, atol=5e-5, rtol=1e-5)
+    torch.testing.assert_close(sums, a.sum(dim=0), atol=1e-4, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

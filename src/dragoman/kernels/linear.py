@@ -12,7 +12,11 @@ import torch
 from torch import Tensor
 
 from dragoman.kernels.choice import kernels, products_are_narrow
-from dragoman.kernels.matrix_product import RightFactor, ours_are_faster
+from dragoman.kernels.matrix_product import (
+    RightFactor,
+    ours_are_faster,
+    transposed_product,
+)
 from dragoman.kernels.pointers import pointer, threads
 
 ROWS_AT_ONCE = 64  # numbers of rows that narrow products come in
@@ -59,7 +63,7 @@ class _PanelLinear(torch.autograd.Function):
         gradient = gradients[0].reshape(-1, len(weight))
         rows = x.reshape(-1, x.shape[-1])
         given = RightFactor(weight).times(gradient)
-        return given.view_as(x), *RightFactor(rows).times_and_sums(gradient.T)
+        return given.view_as(x), *transposed_product(gradient, rows)
 
 
 class _NarrowLinear(torch.autograd.Function):

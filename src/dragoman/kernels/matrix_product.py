@@ -7,12 +7,15 @@ core's speed unused, and more of two cores'.
 import ctypes
 from functools import cache
 
+import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor
 
 from dragoman.kernels.choice import kernels
 from dragoman.kernels.library import cpu_features
 from dragoman.kernels.pointers import pointer, threads
+
+SMALL = 64 * 1024  # numbers of a product that stay in a core's cache
 
 
 @cache
@@ -103,3 +106,27 @@ def _by_rows_or_columns(x: Tensor) -> Tensor:
 
 def _struct(x: Tensor) -> _MatrixStruct:
     return _MatrixStruct(x.data_ptr(), *x.stride())
+
+
+def transposed_product(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Give aᵀb, and the sum of each column of a."""
+    rows, columns = a.shape[1], b.shape[1]
+    if rows * columns > SMALL:
+        return RightFactor(b).times_and_sums(a.T)
+    a, b = _by_rows_or_columns(a), _by_rows_or_columns(b)
+    padded = columns + -columns % kernels().panel_width()
+    at_once = torch.get_num_threads() * kernels().inner_rows_at_once()
+    room = a.new_empty(at_once * padded)
+    product, sums = a.new_empty(rows, columns), a.new_zeros(rows)
+    kernels().small_transposed_product(
+        ctypes.byref(_struct(a)),
+        ctypes.byref(_struct(b)),
+        pointer(product),
+        pointer(sums),
+        ctypes.c_int(len(a)),
+        ctypes.c_int(rows),
+        ctypes.c_int(columns),
+        pointer(room),
+        threads(),
+    )
+    return product, sums

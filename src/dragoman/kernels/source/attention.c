@@ -155,7 +155,7 @@ static void attend_head(const Shape *shape, const float *price, int padded, Head
 void attend(const Shape *shape, const Heads *q, const Heads *k, const Heads *v,
             const Heads *out, float *totals, int threads) {
     int padded = (shape->keys + LANES - 1) / LANES * LANES;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
     for (int64_t sentence = 0; sentence < shape->sentences; sentence++) {
         float price[LONGEST];
         prices(shape, sentence, padded, price);
@@ -199,7 +199,7 @@ void attend_backward(const Shape *shape, const Heads *q, const Heads *k, const H
                      const Heads *given, const float *totals, const Heads *dq,
                      const Heads *dk, const Heads *dv, int threads) {
     int padded = (shape->keys + LANES - 1) / LANES * LANES;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
     for (int64_t sentence = 0; sentence < shape->sentences; sentence++) {
         float price[LONGEST];
         prices(shape, sentence, padded, price);

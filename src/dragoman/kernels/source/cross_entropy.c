@@ -27,7 +27,7 @@ INLINE void softmax_gradient_of_row(float *z, int64_t target, int width, float k
 
 void softmax_gradient(float *logits, const int64_t *targets, int64_t rows, int width,
                       float known, float *found, int threads) {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
     for (int64_t row = 0; row < rows; row++)
         softmax_gradient_of_row(logits + row * width, targets[row], width, known,
                                 found + 3 * row);

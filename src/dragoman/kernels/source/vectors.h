@@ -1,6 +1,7 @@
 /* Sixteen floats at a time, in GCC's and Clang's own terms: a machine with narrower
-   registers takes two or four of them. Loops over threads are split in one fixed way,
-   so that the same number of threads always gives the same bits. */
+   registers takes two or four of them. Loops over threads are split in one fixed way
+   wherever it decides in which order something is summed, so that the same number of
+   threads always gives the same bits. */
 
 #ifndef DRAGOMAN_VECTORS_H
 #define DRAGOMAN_VECTORS_H
