@@ -91,6 +91,15 @@ def test_neither_threads_nor_company_change_a_bit() -> None:
     assert torch.equal(RightFactor(b).times(a[40:43]), alone[40:43])
 
 
+def test_threads_change_no_bit_of_a_transposed_product() -> None:
+    a, b = torch.randn(300, 97), torch.randn(300, 130)
+    torch.set_num_threads(1)
+    alone = transposed_product(a, b)
+    torch.set_num_threads(3)
+    for one, other in zip(transposed_product(a, b), alone, strict=True):
+        assert torch.equal(one, other)
+
+
 def test_what_is_no_number_stays_in_its_row_and_column() -> None:
     a, b = torch.randn(9, 20), torch.randn(20, 70)
     a[3, 7] = float("nan")

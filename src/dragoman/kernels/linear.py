@@ -39,14 +39,9 @@ class _TorchLinear(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
-        x, weight = ctx.saved_tensors
-        gradient = gradients[0].reshape(-1, len(weight))
-        rows = x.reshape(-1, x.shape[-1])
-        return (
-            torch.mm(gradient, weight).view_as(x),
-            torch.mm(gradient.T, rows),
-            sum_of_rows(gradient),
-        )
+        x, weight, rows, gradient = _matrices(ctx, *gradients)
+        given = torch.mm(gradient, weight).view_as(x)
+        return given, torch.mm(gradient.T, rows), sum_of_rows(gradient)
 
 
 class _PanelLinear(torch.autograd.Function):
@@ -59,11 +54,16 @@ class _PanelLinear(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
-        x, weight = ctx.saved_tensors
-        gradient = gradients[0].reshape(-1, len(weight))
-        rows = x.reshape(-1, x.shape[-1])
-        given = RightFactor(weight).times(gradient)
-        return given.view_as(x), *transposed_product(gradient, rows)
+        x, weight, rows, gradient = _matrices(ctx, *gradients)
+        given = RightFactor(weight).times(gradient).view_as(x)
+        return given, *transposed_product(gradient, rows)
+
+
+def _matrices(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # noqa: ANN401
+    """Give what was kept, and the rows and their gradient as matrices."""
+    x, weight = ctx.saved_tensors
+    rows = x.reshape(-1, x.shape[-1])
+    return x, weight, rows, gradient.reshape(-1, len(weight))
 
 
 class _NarrowLinear(torch.autograd.Function):
