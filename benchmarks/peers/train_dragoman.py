@@ -8,6 +8,7 @@ from dragoman.data.batching import Batch
 from dragoman.kernels.choice import kernels_at_work
 from dragoman.model.build import build_model
 from dragoman.model.freed_memory import keep_freed_memory
+from dragoman.training.collector import only_new_garbage
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
 
@@ -37,7 +38,7 @@ def main() -> None:
         mean: float = loss.smoothed.item() / loss.tokens
         return mean
 
-    with kernels_at_work():
+    with kernels_at_work(), only_new_garbage():
         answer_with_losses(batches, update)
 
 

@@ -7,8 +7,8 @@ from torch import Tensor
 from dragoman.kernels import matrix_product
 from dragoman.kernels.matrix_product import (
     RightFactor,
+    linear_gradients,
     ours_are_faster,
-    transposed_product,
 )
 
 pytestmark = pytest.mark.usefixtures("at_work")
@@ -91,12 +91,14 @@ def test_neither_threads_nor_company_change_a_bit() -> None:
     assert torch.equal(RightFactor(b).times(a[40:43]), alone[40:43])
 
 
-def test_threads_change_no_bit_of_a_transposed_product() -> None:
-    a, b = torch.randn(300, 97), torch.randn(300, 130)
+def test_threads_change_no_bit_of_a_linear_maps_gradients() -> None:
+    gradient, x, weight = (
+        torch.randn(*size) for size in ((700, 97), (700, 130), (97, 130))
+    )
     torch.set_num_threads(1)
-    alone = transposed_product(a, b)
+    alone = linear_gradients(gradient, x, weight)
     torch.set_num_threads(3)
-    for one, other in zip(transposed_product(a, b), alone, strict=True):
+    for one, other in zip(linear_gradients(gradient, x, weight), alone, strict=True):
         assert torch.equal(one, other)
 
 
@@ -131,18 +133,26 @@ def test_rows_are_summed_on_the_way(layout: Layout, threads: int) -> None:
 @pytest.mark.parametrize("left", LAYOUTS)
 @pytest.mark.parametrize("right", LAYOUTS)
 @pytest.mark.parametrize(
-    ("depth", "rows", "columns"),
-    [(0, 3, 2), (1, 1, 1), (300, 97, 130), (40, 300, 300)],
+    ("rows", "outputs", "inputs"),
+    [(0, 3, 2), (1, 1, 1), (50, 3, 7), (1000, 130, 97), (40, 400, 400)],
 )
-def test_a_transposed_product_is_one_whether_small_or_not(
-    depth: int, rows: int, columns: int, left: Layout, right: Layout, threads: int
+def test_a_linear_map_has_its_gradients_whether_its_weights_are_few_or_many(
+    rows: int, outputs: int, inputs: int, left: Layout, right: Layout, threads: int
 ) -> None:
     torch.set_num_threads(threads)
-    a, b = torch.randn(depth, rows), torch.randn(depth, columns)
-    product, sums = transposed_product(left(a), right(b))
-    exact = a.double().T @ b.double()
-    torch.testing.assert_close(product.double(), exact, atol=5e-5, rtol=1e-5)
-    torch.testing.assert_close(sums, a.sum(dim=0), atol=1e-4, rtol=1e-5)
+    gradient, x, weight = (
+        torch.randn(*size)
+        for size in ((rows, outputs), (rows, inputs), (outputs, inputs))
+    )
+    given, learned, sums = linear_gradients(left(gradient), right(x), weight)
+    exact = gradient.double()
+    torch.testing.assert_close(
+        given.double(), exact @ weight.double(), atol=1e-4, rtol=1e-5
+    )
+    torch.testing.assert_close(
+        learned.double(), exact.T @ x.double(), atol=1e-4, rtol=1e-5
+    )
+    torch.testing.assert_close(sums.double(), exact.sum(dim=0), atol=1e-4, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

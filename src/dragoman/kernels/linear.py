@@ -14,8 +14,8 @@ from torch import Tensor
 from dragoman.kernels.choice import kernels, products_are_narrow
 from dragoman.kernels.matrix_product import (
     RightFactor,
+    linear_gradients,
     ours_are_faster,
-    transposed_product,
 )
 from dragoman.kernels.pointers import pointer, threads
 
@@ -55,8 +55,8 @@ class _PanelLinear(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
         x, weight, rows, gradient = _matrices(ctx, *gradients)
-        given = RightFactor(weight).times(gradient).view_as(x)
-        return given, *transposed_product(gradient, rows)
+        given, *learned = linear_gradients(gradient, rows, weight)
+        return given.view_as(x), *learned
 
 
 def _matrices(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # noqa: ANN401

@@ -15,7 +15,7 @@ from dragoman.kernels.choice import kernels
 from dragoman.kernels.library import cpu_features
 from dragoman.kernels.pointers import pointer, threads
 
-SMALL = 64 * 1024  # numbers of a product that stay in a core's cache
+FEW = 128 * 1024  # weights, whose gradients stay in a core's cache
 
 
 @cache
@@ -76,6 +76,32 @@ class RightFactor:
         """Add ab to a total, in place."""
         self._multiply(a, total, added=True)
 
+    def gradients(self, gradient: Tensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Give gW, gᵀx and the sums of g's columns, where W, this matrix, is small."""
+        gradient, x = _by_rows_or_columns(gradient), _by_rows_or_columns(x)
+        groups = kernels().groups_of_rows()
+        at_once = torch.get_num_threads() * kernels().rows_laid_out_at_once()
+        given = x.new_empty(x.shape)
+        learned = x.new_empty(self.depth, self.columns)
+        others = x.new_empty(groups - 1, *learned.shape)
+        sums = x.new_zeros(groups, self.depth)
+        room = x.new_empty(at_once, self.columns + self._missing)
+        kernels().linear_backward(
+            ctypes.byref(_struct(gradient)),
+            ctypes.byref(_struct(x)),
+            pointer(self._panels),
+            pointer(given),
+            pointer(learned),
+            pointer(others),
+            pointer(sums),
+            ctypes.c_int(len(x)),
+            ctypes.c_int(self.depth),
+            ctypes.c_int(self.columns),
+            pointer(room),
+            threads(),
+        )
+        return given, learned, sums[0]
+
     def _multiply(
         self,
         a: Tensor,
@@ -108,25 +134,11 @@ def _struct(x: Tensor) -> _MatrixStruct:
     return _MatrixStruct(x.data_ptr(), *x.stride())
 
 
-def transposed_product(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Give aᵀb, and the sum of each column of a."""
-    rows, columns = a.shape[1], b.shape[1]
-    if rows * columns > SMALL:
-        return RightFactor(b).times_and_sums(a.T)
-    a, b = _by_rows_or_columns(a), _by_rows_or_columns(b)
-    padded = columns + -columns % kernels().panel_width()
-    at_once = torch.get_num_threads() * kernels().inner_rows_at_once()
-    room = a.new_empty(at_once * padded)
-    product, sums = a.new_empty(rows, columns), a.new_zeros(rows)
-    kernels().small_transposed_product(
-        ctypes.byref(_struct(a)),
-        ctypes.byref(_struct(b)),
-        pointer(product),
-        pointer(sums),
-        ctypes.c_int(len(a)),
-        ctypes.c_int(rows),
-        ctypes.c_int(columns),
-        pointer(room),
-        threads(),
-    )
-    return product, sums
+def linear_gradients(
+    gradient: Tensor, x: Tensor, weight: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Give what x, W and b get of a gradient by xWᵀ + b: gW, gᵀx and its sums."""
+    factor = RightFactor(weight)
+    if weight.numel() > FEW:
+        return factor.times(gradient), *RightFactor(x).times_and_sums(gradient.T)
+    return factor.gradients(gradient, x)

@@ -80,9 +80,14 @@ class Dropout(nn.Module):
         super().__init__()
         self.rate = rate
 
+    @property
+    def drops(self) -> bool:
+        """Whether anything is dropped now."""
+        return self.training and self.rate > 0
+
     def forward(self, x: Tensor) -> Tensor:
         """Drop, if training."""
-        if not self.training or not self.rate:
+        if not self.drops:
             return x
         if not self._by_bytes(x):
             return F.dropout(x, self.rate)
@@ -115,8 +120,8 @@ class Dropout(nn.Module):
 
     def _by_bytes(self, x: Tensor) -> bool:
         """Say whether our own dropout is at work, and faster than the native one."""
-        dropping = self.training and self.rate > 0
-        return dropping and x.device.type == "cpu" and not torch.compiler.is_compiling()
+        on_cpu = x.device.type == "cpu" and not torch.compiler.is_compiling()
+        return self.drops and on_cpu
 
     def extra_repr(self) -> str:
         """Show the rate where the model is printed."""

@@ -4,11 +4,12 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
+from dragoman.kernels import residual
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.decoder_cache import LayerPast
-from dragoman.model.dropout import Dropout
+from dragoman.model.dropout import Dropout, byte_threshold
 from dragoman.model.linear import JointLinear, Linear
-from dragoman.model.norms import build_norm, normalized
+from dragoman.model.norms import LayerNorm, build_norm, normalized
 from dragoman.model.relative_positions import Turn
 
 
@@ -69,8 +70,12 @@ class Residual(nn.Module):
 
     def after(self, x: Tensor, written: Tensor, words: Tensor | None = None) -> Tensor:
         """Add what the sublayer wrote."""
-        added = self.dropout.add(x, written)
-        return added if self.pre_norm else normalized(self.norm, added, words)
+        if self.pre_norm:
+            return self.dropout.add(x, written)
+        one_pass = self.dropout.drops and residual.suits(x, written)
+        if one_pass and isinstance(self.norm, LayerNorm):
+            return self.norm.of_sum(x, written, byte_threshold(self.dropout.rate))
+        return normalized(self.norm, self.dropout.add(x, written), words)
 
 
 def build_attention(config: ModelConfig) -> MultiHeadAttention:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.kernels import norm as kernel
+from dragoman.kernels import residual
 
 EPSILON = 1e-5
 MOMENTUM = 0.1  # what one batch moves the running statistics by
@@ -27,6 +28,12 @@ class LayerNorm(nn.LayerNorm):
         if kernel.suits(x):
             return kernel.layer_norm(x, self.weight, self.bias, self.eps)
         return super().forward(x)
+
+    def of_sum(self, x: Tensor, written: Tensor, threshold: int) -> Tensor:
+        """Normalise x + dropout(written)."""
+        return residual.normed_sum(
+            x, written, threshold, self.weight, self.bias, self.eps
+        )
 
 
 class BatchNorm(nn.Module):

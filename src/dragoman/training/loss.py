@@ -40,9 +40,10 @@ def translation_loss(
     label_smoothing: float,
 ) -> Loss:
     """Give the loss summed over all target tokens; padding counts for nothing."""
-    wanted = target_out.flatten() != PAD
-    rows = features.flatten(0, 1)[wanted]  # (tokens, d_model)
-    targets = target_out.flatten()[wanted]
+    rows, targets = features.flatten(0, 1), target_out.flatten()
+    wanted = targets != PAD
+    if not wanted.all():
+        rows, targets = rows[wanted], targets[wanted]  # (tokens, d_model), (tokens)
     smoothed, plain, correct = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
         rows,
         output_weight,

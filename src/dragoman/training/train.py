@@ -21,6 +21,7 @@ from dragoman.text.corpus import Corpus
 from dragoman.training.agreement import agree_on_settings, prepare_everywhere
 from dragoman.training.assembly import assemble
 from dragoman.training.budget import Budget
+from dragoman.training.collector import only_new_garbage
 from dragoman.training.corpora import File, list_corpora
 from dragoman.training.distributed import joined
 from dragoman.training.finish import finish
@@ -224,7 +225,7 @@ def _learn(
         if processes.first:
             record.write(request.folder)
         try:
-            with memory_advice(config.training, "an update"):
+            with memory_advice(config.training, "an update"), only_new_garbage():
                 return trainer, trainer.run()
         finally:
             if trainer.metrics is not None:

@@ -107,63 +107,106 @@ static void turn(const float *from, int64_t word, int words, int width, int padd
 }
 
 /* What looking at each key costs: nothing, or everything where there is no word. */
-static void prices(const Shape *shape, int64_t sentence, int padded, float *price) {
-    for (int j = 0; j < padded; j++) {
-        int word = j < shape->keys;
-        if (word && shape->mask) word = shape->mask[sentence * shape->keys + j];
+static void prices(const Shape *shape, int64_t sentence, float *price) {
+    for (int j = 0; j < shape->keys; j++) {
+        int word = !shape->mask || shape->mask[sentence * shape->keys + j];
         price[j] = word ? 0 : -INFINITY;
     }
 }
 
-/* The scores of one query from `first` on, in units of e, less what looking costs. */
-INLINE vec priced(const Shape *shape, const float *scores, const float *price, int query,
+/* The scores of one key with some queries, in units of e, less what looking costs. */
+INLINE vec priced(const Shape *shape, const float *scores, const float *price, int key,
                   int first) {
-    vec score = load(scores + first) * shape->scale + load(price + first);
+    vec score = load(scores) * shape->scale + price[key];
     if (!shape->causal) return score;
     ivec place = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return choose(place + first > query, all(-INFINITY), score);
+    return choose(place + first < key, all(-INFINITY), score);
 }
 
-INLINE vec share_of(vec score, float total) {
-    return choose(score == -INFINITY, (vec){0}, exp_of(score - total));
+INLINE vec share_of(vec score, vec highest) {
+    return choose(score == -INFINITY, (vec){0}, exp_of(score - highest));
+}
+
+/* Scores turn into weights (key, query), sixteen queries side by side, and `totals` gets
+   the logarithm of what each query's exponentials sum up to. */
+INLINE void softmax(const Shape *shape, const float *price, int padded, float *weights,
+                    float *totals) {
+    for (int first = 0; first < padded; first += LANES) {
+        float *column = weights + first;
+        vec most = all(-INFINITY), sum = {0};
+        for (int j = 0; j < shape->keys; j++)
+            most = larger(priced(shape, column + j * padded, price, j, first), most);
+        for (int j = 0; j < shape->keys; j++) {
+            vec score = priced(shape, column + j * padded, price, j, first);
+            vec share = share_of(score, most);
+            store(column + j * padded, share);
+            sum += share;
+        }
+        vec by = 1.0f / sum;
+        for (int j = 0; j < shape->keys; j++)
+            store(column + j * padded, load(column + j * padded) * by);
+        for (int i = 0; i < LANES && first + i < shape->queries; i++)
+            totals[first + i] = most[i] + logf(sum[i]);
+    }
+}
+
+/* The same weights again, and in place of their gradients those of the scores. */
+INLINE void softmax_backward(const Shape *shape, const float *price, int padded,
+                             const float *totals, float *weights, float *slopes) {
+    float filled[LONGEST] = {0};
+    memcpy(filled, totals, shape->queries * sizeof(float));
+    for (int first = 0; first < padded; first += LANES) {
+        vec total = load(filled + first), mean = {0};
+        for (int j = 0; j < shape->keys; j++) {
+            float *weight = weights + j * padded + first;
+            vec share = share_of(priced(shape, weight, price, j, first), total);
+            store(weight, share);
+            mean += share * load(slopes + j * padded + first);
+        }
+        for (int j = 0; j < shape->keys; j++) {
+            float *slope = slopes + j * padded + first;
+            vec share = load(weights + j * padded + first);
+            store(slope, share * (load(slope) - mean) * shape->scale);
+        }
+    }
 }
 
 static void attend_head(const Shape *shape, const float *price, int padded, Head q,
                         Head k, Head v, Head out, float *totals) {
     float turned[LONGEST * LONGEST], weights[LONGEST * LONGEST];
     const int queries = shape->queries, keys = shape->keys, width = shape->width;
-    turn(k.data, k.word, keys, width, padded, turned);
-    product(queries, width, padded, q.data, q.word, 1, turned, padded, weights, padded);
-    for (int i = 0; i < queries; i++) {
-        float *row = weights + i * padded;
-        vec most = all(-INFINITY), sum = {0};
-        for (int j = 0; j < padded; j += LANES)
-            most = larger(priced(shape, row, price, i, j), most);
-        float highest = largest_of(most);
-        for (int j = 0; j < padded; j += LANES) {
-            vec share = share_of(priced(shape, row, price, i, j), highest);
-            store(row + j, share);
-            sum += share;
-        }
-        float total = sum_of(sum), by = 1.0f / total;
-        for (int j = 0; j < padded; j += LANES) store(row + j, load(row + j) * by);
-        totals[i] = highest + logf(total);
-    }
-    product(queries, keys, width, weights, padded, 1, v.data, v.word, out.data, out.word);
+    turn(q.data, q.word, queries, width, padded, turned);
+    product(keys, width, padded, k.data, k.word, 1, turned, padded, weights, padded);
+    softmax(shape, price, padded, weights, totals);
+    product(queries, keys, width, weights, 1, padded, v.data, v.word, out.data, out.word);
+}
+
+/* Ask for the next sentence's numbers while this one's are at work. */
+INLINE void fetch(const Heads *of, int64_t sentence, int head, int words, int width) {
+    Head next = one(of, sentence, head);
+    for (int i = 0; i < words; i++)
+        for (int j = 0; j < width; j += LANES)
+            __builtin_prefetch(next.data + i * next.word + j);
 }
 
 void attend(const Shape *shape, const Heads *q, const Heads *k, const Heads *v,
             const Heads *out, float *totals, int threads) {
-    int padded = (shape->keys + LANES - 1) / LANES * LANES;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
+    int padded = (shape->queries + LANES - 1) / LANES * LANES;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 8)
     for (int64_t sentence = 0; sentence < shape->sentences; sentence++) {
         float price[LONGEST];
-        prices(shape, sentence, padded, price);
-        for (int head = 0; head < shape->heads; head++)
+        prices(shape, sentence, price);
+        for (int head = 0; head < shape->heads; head++) {
+            if (sentence + 1 < shape->sentences) {
+                fetch(q, sentence + 1, head, shape->queries, shape->width);
+                fetch(k, sentence + 1, head, shape->keys, shape->width);
+                fetch(v, sentence + 1, head, shape->keys, shape->width);
+            }
             attend_head(shape, price, padded, one(q, sentence, head),
                         one(k, sentence, head), one(v, sentence, head),
                         one(out, sentence, head),
                         totals + (sentence * shape->heads + head) * shape->queries);
+        }
     }
 }
 
@@ -172,43 +215,32 @@ static void attend_head_backward(const Shape *shape, const float *price, int pad
                                  const float *totals, Head dq, Head dk, Head dv) {
     float turned[LONGEST * LONGEST], weights[LONGEST * LONGEST], slopes[LONGEST * LONGEST];
     const int queries = shape->queries, keys = shape->keys, width = shape->width;
-    turn(k.data, k.word, keys, width, padded, turned);
-    product(queries, width, padded, q.data, q.word, 1, turned, padded, weights, padded);
-    turn(v.data, v.word, keys, width, padded, turned);
-    product(queries, width, padded, given.data, given.word, 1, turned, padded, slopes,
-            padded);
-    for (int i = 0; i < queries; i++) {
-        float *row = weights + i * padded, *slope = slopes + i * padded;
-        vec along = {0};
-        for (int j = 0; j < padded; j += LANES) {
-            vec share = share_of(priced(shape, row, price, i, j), totals[i]);
-            store(row + j, share);
-            along += share * load(slope + j);
-        }
-        float mean = sum_of(along);
-        for (int j = 0; j < padded; j += LANES)
-            store(slope + j, load(row + j) * (load(slope + j) - mean) * shape->scale);
-    }
-    product(keys, queries, width, weights, 1, padded, given.data, given.word, dv.data,
+    turn(q.data, q.word, queries, width, padded, turned);
+    product(keys, width, padded, k.data, k.word, 1, turned, padded, weights, padded);
+    turn(given.data, given.word, queries, width, padded, turned);
+    product(keys, width, padded, v.data, v.word, 1, turned, padded, slopes, padded);
+    softmax_backward(shape, price, padded, totals, weights, slopes);
+    product(keys, queries, width, weights, padded, 1, given.data, given.word, dv.data,
             dv.word);
-    product(queries, keys, width, slopes, padded, 1, k.data, k.word, dq.data, dq.word);
-    product(keys, queries, width, slopes, 1, padded, q.data, q.word, dk.data, dk.word);
+    product(queries, keys, width, slopes, 1, padded, k.data, k.word, dq.data, dq.word);
+    product(keys, queries, width, slopes, padded, 1, q.data, q.word, dk.data, dk.word);
 }
 
 void attend_backward(const Shape *shape, const Heads *q, const Heads *k, const Heads *v,
                      const Heads *given, const float *totals, const Heads *dq,
                      const Heads *dk, const Heads *dv, int threads) {
-    int padded = (shape->keys + LANES - 1) / LANES * LANES;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
+    int padded = (shape->queries + LANES - 1) / LANES * LANES;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 8)
     for (int64_t sentence = 0; sentence < shape->sentences; sentence++) {
         float price[LONGEST];
-        prices(shape, sentence, padded, price);
-        for (int head = 0; head < shape->heads; head++)
+        prices(shape, sentence, price);
+        for (int head = 0; head < shape->heads; head++) {
             attend_head_backward(
                 shape, price, padded, one(q, sentence, head), one(k, sentence, head),
                 one(v, sentence, head), one(given, sentence, head),
                 totals + (sentence * shape->heads + head) * shape->queries,
                 one(dq, sentence, head), one(dk, sentence, head),
                 one(dv, sentence, head));
+        }
     }
 }

@@ -1,24 +1,6 @@
-/* Dropout, alone, in a residual sum, and behind a rectifier.
+/* Dropout, alone, in a residual sum, and behind a rectifier. */
 
-   Which elements drop is a function of a seed and their place alone: nothing has to be
-   kept for the backward pass, and the number of threads does not matter. */
-
-#include "vectors.h"
-
-#define BLOCK 4096
-
-/* One random byte for each element of a block, by the finaliser of SplitMix64. */
-static void draw(uint64_t seed, int64_t first, int64_t count, uint8_t *bytes) {
-    int64_t words = (count + 7) / 8;
-    uint64_t drawn[BLOCK / 8];
-    for (int64_t i = 0; i < words; i++) {
-        uint64_t z = seed + (uint64_t)(first / 8 + i + 1) * 0x9E3779B97F4A7C15u;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-        drawn[i] = z ^ (z >> 31);
-    }
-    memcpy(bytes, drawn, (size_t)words * 8);
-}
+#include "dropout.h"
 
 /* Give x + mask · written, or mask · written alone where x is NULL. */
 void drop(const float *x, const float *written, int64_t count, uint64_t seed,
@@ -32,14 +14,7 @@ void drop(const float *x, const float *written, int64_t count, uint64_t seed,
         draw(seed, first, here, bytes);
         const float *w = written + first;
         float *r = result + first;
-        if (x) {
-            const float *base = x + first;
-            for (int64_t i = 0; i < here; i++)
-                r[i] = base[i] + (bytes[i] >= threshold ? w[i] * scale : 0.0f);
-        } else {
-            for (int64_t i = 0; i < here; i++)
-                r[i] = bytes[i] >= threshold ? w[i] * scale : 0.0f;
-        }
+        drop_some(x ? x + first : NULL, w, bytes, here, threshold, scale, r);
     }
 }
 
