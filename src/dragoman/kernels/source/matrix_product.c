@@ -4,7 +4,8 @@
    the threads. */
 
 #include "product.h"
-#include <omp.h>
+
+int omp_get_thread_num(void); /* whose header not every compiler brings along */
 
 #define DEEP 128 /* inner rows at once: a panel of them stays in the nearest cache */
 #define TALL 96  /* rows at once, in whole blocks of ROWS */
