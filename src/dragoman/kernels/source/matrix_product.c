@@ -98,8 +98,8 @@ INLINE void fetch(const float *at, int64_t row, int rows, int columns) {
 /* What will be read next, asked for a little at a time while something else is computed. */
 typedef struct {
     const float *at;
-    int64_t line; /* how far it is from one line of numbers in a row to the next line */
-    int lines, length, reached, each;
+    int64_t line; /* how far it is from where one line begins to where the next does */
+    int lines, length, reached, each; /* `each` pieces of LANES numbers are asked for at once */
 } Ahead;
 
 /* So many rows of so many inner ones, spread over so many times of asking. */
