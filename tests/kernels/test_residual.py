@@ -46,8 +46,14 @@ def test_a_post_norm_residual_takes_one_pass_and_none_where_nothing_drops() -> N
     config = load_preset("tiny").with_settings({"model.norm": "post"}).model
     around = Residual(config).train()
     x, written = torch.randn(4, 9, 128), torch.randn(4, 9, 128)
+    seen: list[Tensor] = []
+    hook = around.norm.register_forward_hook(lambda *told: seen.append(told[2]))
     torch.manual_seed(3)
     dropping = around.after(x, written)
+    hook.remove()
+    assert [one is dropping for one in seen] == [True], (
+        "whoever watches the norm sees it, in one pass too"
+    )
     torch.manual_seed(3)
     plain = around.norm(around.dropout.add(x, written))
     torch.testing.assert_close(dropping, plain, atol=1e-5, rtol=1e-5)

@@ -74,7 +74,8 @@ class Residual(nn.Module):
             return self.dropout.add(x, written)
         one_pass = self.dropout.drops and residual.suits(x, written)
         if one_pass and isinstance(self.norm, LayerNorm):
-            return self.norm.of_sum(x, written, byte_threshold(self.dropout.rate))
+            normed: Tensor = self.norm(x, written, byte_threshold(self.dropout.rate))
+            return normed
         return normalized(self.norm, self.dropout.add(x, written), words)
 
 

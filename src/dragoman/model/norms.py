@@ -23,17 +23,16 @@ MOMENTUM = 0.1  # what one batch moves the running statistics by
 class LayerNorm(nn.LayerNorm):
     """γ (x − mean) / √(variance + ε) + β of each vector by itself."""
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise (..., d_model)."""
+    def forward(
+        self, x: Tensor, written: Tensor | None = None, threshold: int = 0
+    ) -> Tensor:
+        """Normalise (..., d_model): x, or x + dropout(written) where a kernel can."""
+        parameters = self.weight, self.bias, self.eps
+        if written is not None:
+            return residual.normed_sum(x, written, threshold, *parameters)
         if kernel.suits(x):
-            return kernel.layer_norm(x, self.weight, self.bias, self.eps)
+            return kernel.layer_norm(x, *parameters)
         return super().forward(x)
-
-    def of_sum(self, x: Tensor, written: Tensor, threshold: int) -> Tensor:
-        """Normalise x + dropout(written)."""
-        return residual.normed_sum(
-            x, written, threshold, self.weight, self.bias, self.eps
-        )
 
 
 class BatchNorm(nn.Module):
