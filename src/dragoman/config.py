@@ -38,6 +38,7 @@ class ModelConfig:
     dropout: float
     attention_dropout: float
     feed_forward_dropout: float
+    word_dropout: float
     norm: str
     norm_kind: str
     activation: str

@@ -59,6 +59,7 @@ SHARES = (
     "model.dropout",
     "model.attention_dropout",
     "model.feed_forward_dropout",
+    "model.word_dropout",
     "tokenizer.sampling",
     "data.placeholder_share",
     "training.warmup_share",

@@ -24,6 +24,7 @@ SMALL = {
         {"model.dropout": 0.0},
         {"model.feed_forward_dropout": 0.1},
         {"model.attention_dropout": 0.1},
+        {"model.word_dropout": 0.1},
         {"model.d_head": 5, "model.positions": "learned"},
         {"model.norm_kind": "rms"},
         {"model.norm_kind": "rms", "model.norm": "pre"},
@@ -61,6 +62,7 @@ def test_the_formula_is_what_the_forward_pass_keeps(
         {"model.positions": "rotary", "model.num_kv_heads": 1},
         {"model.positions": "alibi", "model.activation": "gelu"},
         {"model.attention_dropout": 0.1},
+        {"model.word_dropout": 0.1},
     ],
 )
 def test_the_formula_is_what_a_single_stack_keeps(

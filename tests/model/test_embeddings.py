@@ -50,6 +50,33 @@ def test_dropout_falls_on_the_sum_of_word_and_place() -> None:
     assert 0 < int(result.eq(0).sum()) < result.numel()
 
 
+def test_a_word_that_drops_out_leaves_its_place_and_the_others_as_they_are() -> None:
+    embed = Embed(token_embedding(9, 64), SinusoidalPositions(64), 0.0, 0.25)
+    words = torch.randint(0, 9, (100, 80))
+    places = embed.positions(0, 80).expand(100, -1, -1)
+    whole = embed.eval()(words)
+    torch.manual_seed(3)
+    result = embed.train()(words)
+    known = (result == whole).all(dim=-1)
+    assert torch.equal(result[~known], places[~known])
+    assert float(known.float().mean()) == pytest.approx(0.75, abs=0.02)
+    assert not torch.equal(known[0], known[1]), "each sentence has blanks of its own"
+    assert torch.equal(embed.eval()(words), whole)
+
+
+def test_a_blank_teaches_its_word_nothing() -> None:
+    embed = Embed(token_embedding(9, 8), SinusoidalPositions(8), 0.0, 0.5).train()
+    torch.manual_seed(3)
+    words = torch.arange(9)[None]
+    result = embed(words)
+    blank = (result == embed.positions(0, 9)).all(dim=-1)[0]
+    assert 0 < int(blank.sum()) < 9
+    result.sum().backward()
+    gradient = embed.tokens.weight.grad
+    assert gradient is not None
+    assert torch.equal(gradient.eq(0).all(dim=-1), blank)
+
+
 def test_one_embedding_may_serve_two_places() -> None:
     tokens: nn.Embedding = token_embedding(9, 6)
     first = Embed(tokens, SinusoidalPositions(6), 0.0)

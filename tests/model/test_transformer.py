@@ -131,7 +131,7 @@ def test_dropout_stands_where_the_paper_puts_it(
 
 
 @pytest.mark.parametrize(
-    "setting", ["dropout", "attention_dropout", "feed_forward_dropout"]
+    "setting", ["dropout", "attention_dropout", "feed_forward_dropout", "word_dropout"]
 )
 def test_each_dropout_is_random_in_training_and_absent_otherwise(
     setting: str, config: Callable[..., ModelConfig]

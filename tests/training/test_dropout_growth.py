@@ -11,7 +11,11 @@ from dragoman.training.dropout_growth import DropoutGrowth
 
 def small_model() -> TranslationNetwork:
     config = load_preset("tiny").with_settings(
-        {"model.dropout": 0.4, "model.attention_dropout": 0.2}
+        {
+            "model.dropout": 0.4,
+            "model.attention_dropout": 0.2,
+            "model.word_dropout": 0.1,
+        }
     )
     return build_model(config.model, 20)
 
@@ -35,13 +39,13 @@ def test_every_rate_grows_to_its_own_and_stays(progress: float, grown: float) ->
     growth = DropoutGrowth(model, share=0.4)
     growth.set(1.0)
     growth.set(progress)
-    assert rates(model) == ({0.4 * grown} - {0.0}, {0.2 * grown})
+    assert rates(model) == ({0.4 * grown, 0.1 * grown} - {0.0}, {0.2 * grown})
 
 
 def test_without_growth_nothing_changes() -> None:
     model = small_model()
     DropoutGrowth(model, share=0.0).set(0.1)
-    assert rates(model) == ({0.4}, {0.2})
+    assert rates(model) == ({0.4, 0.1}, {0.2})
 
 
 def test_at_the_beginning_nothing_is_dropped() -> None:

@@ -53,7 +53,8 @@ def _text(config: ModelConfig, batch: BatchShape) -> float:
 def _stack(config: ModelConfig, places: float, layers: int, sublayers: int) -> float:
     """Count what residuals, norms and feed-forward networks of one stack keep."""
     mask = config.d_model if config.dropout else 0
-    embedded = config.d_model + mask
+    blanks = 1 if config.word_dropout else 0
+    embedded = blanks + config.d_model + mask
     norm, norms = _norm(config), layers * sublayers
     # Around each sublayer: the norm and what it gave, and which elements dropped.
     layer = sublayers * (norm + config.d_model + mask) + _feed_forward(config)

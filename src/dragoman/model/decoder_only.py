@@ -61,7 +61,8 @@ class DecoderOnly(TranslationNetwork):
     def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__()
         tokens = token_embedding(vocabulary, config.d_model)
-        self.embed_target = Embed(tokens, build_positions(config), config.dropout)
+        rates = config.dropout, config.word_dropout
+        self.embed_target = Embed(tokens, build_positions(config), *rates)
         self.decoder = CausalStack(config)
         self.untied_output = None
         if not config.tie_embeddings:

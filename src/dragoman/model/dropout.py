@@ -126,3 +126,17 @@ class Dropout(nn.Module):
     def extra_repr(self) -> str:
         """Show the rate where the model is printed."""
         return f"rate={self.rate}"
+
+
+class WordDropout(Dropout):
+    """Blank a share of the words while training (Gal and Ghahramani, 2016).
+
+    A blank stands for a word that is not known, so the others are not scaled up for it.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Blank words of (batch, length, d_model), if training."""
+        if not self.drops:
+            return x
+        known = torch.rand(x.shape[:-1], device=x.device) >= self.rate
+        return x * known[..., None].to(x.dtype)

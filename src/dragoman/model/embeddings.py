@@ -4,7 +4,7 @@ import math
 
 from torch import Tensor, nn
 
-from dragoman.model.dropout import Dropout
+from dragoman.model.dropout import Dropout, WordDropout
 
 
 def token_embedding(vocabulary_size: int, d_model: int) -> nn.Embedding:
@@ -15,20 +15,25 @@ def token_embedding(vocabulary_size: int, d_model: int) -> nn.Embedding:
 
 
 class Embed(nn.Module):
-    """Dropout(√d_model · embedding(token) + position)."""
+    """Dropout(√d_model · embedding(token) + position); words may drop out whole."""
 
     def __init__(
-        self, tokens: nn.Embedding, positions: nn.Module, dropout: float
+        self,
+        tokens: nn.Embedding,
+        positions: nn.Module,
+        dropout: float,
+        word_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.tokens = tokens
         self.positions = positions
+        self.word_dropout = WordDropout(word_dropout)
         self.dropout = Dropout(dropout)
         self.scale = math.sqrt(tokens.embedding_dim)
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
         """Embed (batch, length) tokens that stand from position `start` on."""
-        vectors = self.tokens(tokens) * self.scale
-        vectors = vectors + self.positions(start, tokens.shape[1])
+        words = self.word_dropout(self.tokens(tokens) * self.scale)
+        vectors = words + self.positions(start, tokens.shape[1])
         embedded: Tensor = self.dropout(vectors)
         return embedded

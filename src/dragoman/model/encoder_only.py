@@ -25,7 +25,8 @@ class EncoderOnly(TranslationNetwork):
     def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__()
         tokens = token_embedding(vocabulary, config.d_model)
-        self.embed_source = Embed(tokens, build_positions(config), config.dropout)
+        rates = config.dropout, config.word_dropout
+        self.embed_source = Embed(tokens, build_positions(config), *rates)
         self.encoder = Encoder(config)
         self.untied_output = None
         if not config.tie_embeddings:

@@ -107,18 +107,18 @@ class RecurrentModel(TranslationNetwork):
         shared_vocabulary: bool,
     ) -> None:
         super().__init__()
-        d_model, dropout = config.d_model, config.dropout
+        d_model, rates = config.d_model, (config.dropout, config.word_dropout)
         target = token_embedding(target_vocabulary, d_model)
         one_matrix = shared_vocabulary and config.tie_embeddings
         source = target if one_matrix else token_embedding(source_vocabulary, d_model)
         # Who reads word after word needs no positions.
-        self.embed_source = Embed(source, NoPositions(d_model), dropout)
-        self.embed_target = Embed(target, NoPositions(d_model), dropout)
+        self.embed_source = Embed(source, NoPositions(d_model), *rates)
+        self.embed_target = Embed(target, NoPositions(d_model), *rates)
         self.encoder = RecurrentEncoder(config)
         self.decoder = RecurrentDecoder(config)
         self.attention: SourceAttention | None = build_source_attention(config)
         self.joined = None if self.attention is None else Joined(d_model)
-        self.dropout = Dropout(dropout)
+        self.dropout = Dropout(config.dropout)
         self.untied_output = None
         if not config.tie_embeddings:
             self.untied_output = token_embedding(target_vocabulary, d_model)

@@ -106,8 +106,9 @@ class Transformer(TranslationNetwork):
         source = (
             target if one_matrix else token_embedding(source_vocabulary, config.d_model)
         )
-        self.embed_source = Embed(source, build_positions(config), config.dropout)
-        self.embed_target = Embed(target, build_positions(config), config.dropout)
+        rates = config.dropout, config.word_dropout
+        self.embed_source = Embed(source, build_positions(config), *rates)
+        self.embed_target = Embed(target, build_positions(config), *rates)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
         self.untied_output = None

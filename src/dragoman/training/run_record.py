@@ -33,6 +33,7 @@ LOOSE = (
     "model.dropout",
     "model.attention_dropout",
     "model.feed_forward_dropout",
+    "model.word_dropout",
     "tokenizer.sampling",
 )
 

@@ -24,6 +24,7 @@ FREE_TO_CHANGE = (
     "model.dropout",
     "model.attention_dropout",
     "model.feed_forward_dropout",
+    "model.word_dropout",
     "tokenizer.sampling",
 )
 
