@@ -24,6 +24,22 @@ def test_it_agrees_with_its_plain_twin(
         torch.testing.assert_close(one.double(), other, atol=5e-5, rtol=1e-6)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("rows", "width"), [(1, 5), (9, 16), (4, 8003)])
+def test_narrow_logits_hold_the_same_gradient_rounded(
+    rows: int, width: int, threads: int
+) -> None:
+    torch.set_num_threads(threads)
+    logits = (4 * torch.randn(2, rows, width)).bfloat16()
+    targets = torch.randint(width, (rows,))
+    narrow, wide = logits.clone(), logits.float()
+    found = agreement_gradient(narrow, targets, 0.9, 1.25)
+    wanted = agreement_gradient(wide, targets, 0.9, 1.25)
+    assert torch.equal(narrow, wide.bfloat16())
+    for one, other in zip(found, wanted, strict=True):
+        assert torch.equal(one, other)
+
+
 def test_equal_passes_have_nothing_to_settle() -> None:
     logits = torch.randn(1, 7, 100).expand(2, -1, -1).contiguous()
     targets = torch.randint(100, (7,))

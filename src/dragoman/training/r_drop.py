@@ -16,8 +16,7 @@ from dragoman.kernels import agreement as kernel
 from dragoman.kernels.choice import kernel_for
 from dragoman.special_tokens import PAD
 from dragoman.training.loss import Loss
-
-ROWS_AT_ONCE = 64  # of each pass
+from dragoman.training.output_projection import OutputProjection, projection_for
 
 
 def r_drop_loss(
@@ -39,6 +38,7 @@ def r_drop_loss(
         label_smoothing,
         alpha,
         kernel.agreement_gradient if kernel_for(rows) else plain_agreement_gradient,
+        projection_for(rows),
     )
     return Loss(total, plain, correct, len(targets))
 
@@ -86,26 +86,32 @@ class _ChunkedRDrop(torch.autograd.Function):
         smoothing: float,
         alpha: float,
         agreement_gradient: AgreementGradient,
+        projection_type: type[OutputProjection],
     ) -> tuple[Tensor, Tensor, Tensor]:
         learn = rows.requires_grad or weight.requires_grad
         row_gradient = torch.empty_like(rows) if learn else None
         weight_gradient = torch.zeros_like(weight) if learn else None
         mean_weight = weight.mean(dim=0)
         cost, plain, correct = rows.new_zeros(3, dtype=torch.float64)
-        for start in range(0, len(targets), ROWS_AT_ONCE):
-            chunk = slice(start, start + ROWS_AT_ONCE)
+        projection = projection_type(weight)
+        at_once = projection.rows_at_once // 2  # of each pass
+        for start in range(0, len(targets), at_once):
+            chunk = slice(start, start + at_once)
             row, target = rows[:, chunk], targets[chunk]
-            logits = row @ weight.T  # (2, rows, vocabulary)
+            factor = projection.factor(row.flatten(0, 1))
+            room = factor.new_empty(len(factor), len(weight))
+            logits, both = projection.logits(factor, room), slice(2 * len(target))
             total, wanted, highest, divergence = agreement_gradient(
-                logits, target, 1 - smoothing, alpha / 4
+                logits[both].unflatten(0, (2, -1)), target, 1 - smoothing, alpha / 4
             )
             mixed = (1 - smoothing) * wanted + smoothing * (row @ mean_weight)
             cost += (total - mixed).sum() / 2 + alpha / 4 * divergence.sum()
             plain += (total - wanted).sum() / 2
             correct += (wanted == highest).sum() / 2
             if row_gradient is not None and weight_gradient is not None:
-                row_gradient[:, chunk] = logits @ weight
-                weight_gradient.addmm_(logits.flatten(0, 1).T, row.flatten(0, 1))
+                given = projection.row_gradient(logits)[both]
+                row_gradient[:, chunk] = given.unflatten(0, (2, -1))
+                projection.learn(weight_gradient, logits, factor)
         if row_gradient is not None and weight_gradient is not None and smoothing:
             row_gradient.sub_(mean_weight, alpha=smoothing / 2)
             everything = rows.sum(dim=(0, 1))
@@ -119,4 +125,4 @@ class _ChunkedRDrop(torch.autograd.Function):
         row_gradient, weight_gradient = ctx.saved_tensors
         factor = gradients[0].to(row_gradient.dtype)
         learned = row_gradient.mul_(factor), weight_gradient.mul_(factor)
-        return *learned, None, None, None, None
+        return *learned, None, None, None, None, None
