@@ -58,6 +58,15 @@ def test_few_pairs_that_come_back_often_go_to_a_small_model(pairs: int) -> None:
     assert f"only {pairs:,} pairs" in recipe.why
 
 
+def test_numbers_of_passes_are_told_in_two_plain_digits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dragoman.training.recipe.bfloat16_is_fast", lambda: True)
+    assert "some 160 passes" in choose_recipe(None, 60, 29_000, {}).why
+    assert "about 1.3 passes" in choose_recipe(None, 5, 117_664, {}).why
+    assert "some 11,000 passes" in choose_recipe(None, 60, 400, {}).why
+
+
 def test_few_pairs_seen_once_go_to_the_fast_model_without_dropout() -> None:
     recipe = choose_recipe(None, 0.5, FEW_PAIRS - 1, {})
     assert (recipe.preset, recipe.config) == ("fast", load_preset("fast"))

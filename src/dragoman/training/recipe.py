@@ -67,8 +67,8 @@ def _recipe_for_minutes(
     if dropout and pairs < FEW_PAIRS:
         return _small_recipe(minutes, counted, passes, settings)
     why = (
-        f"the most that {minutes:g} minutes can give; about {passes:.2g} passes over "
-        f"{counted} call for dropout {dropout:g}"
+        f"the most that {minutes:g} minutes can give; about {_two_digits(passes)} "
+        f"passes over {counted} call for dropout {dropout:g}"
     )
     grown = {"training.dropout_growth": 1.0} if dropout else {}
     return _recipe("fast", why, {"model.dropout": dropout, **grown, **settings})
@@ -82,11 +82,15 @@ def _small_recipe(
     short = passes < MANY_PASSES
     growth = 1.0 if short else load_preset("tiny").training.dropout_growth
     why = (
-        f"{minutes:g} minutes are some {passes:.2g} passes over only {counted}: "
-        "a small model sees them more often, and dropout grows "
+        f"{minutes:g} minutes are some {_two_digits(passes)} passes over only "
+        f"{counted}: a small model sees them more often, and dropout grows "
         f"{'all the while' if short else 'until each is well known'}"
     )
     return _recipe("tiny", why, {"training.dropout_growth": growth, **settings})
+
+
+def _two_digits(number: float) -> str:
+    return f"{float(f'{number:.2g}'):,g}"
 
 
 def dropout_for(passes: float) -> float:
