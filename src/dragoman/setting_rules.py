@@ -55,12 +55,16 @@ MINIMUM: Mapping[str, float] = {
 }
 LARGEST = 2**31 - 1  # the most that the libraries beneath take
 
-SHARES = (
+# Shares of what training drops at random: no weight's shape or meaning depends on them.
+DROPPED_SHARES = (
     "model.dropout",
     "model.attention_dropout",
     "model.feed_forward_dropout",
     "model.word_dropout",
     "tokenizer.sampling",
+)
+SHARES = (
+    *DROPPED_SHARES,
     "data.placeholder_share",
     "training.warmup_share",
     "training.cooldown_share",

@@ -49,9 +49,10 @@ def test_equal_passes_have_nothing_to_settle() -> None:
     torch.testing.assert_close(logits, shares / 2, atol=1e-6, rtol=0)
 
 
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("place", [0, 37, 99])
-def test_a_logit_that_is_no_number_is_not_hidden(place: int) -> None:
-    logits = torch.randn(2, 2, 100)
+def test_a_logit_that_is_no_number_is_not_hidden(place: int, kind: torch.dtype) -> None:
+    logits = torch.randn(2, 2, 100).to(kind)
     logits[1, 0, place] = float("nan")
     total, *_ = agreement_gradient(logits, torch.tensor([5, 6]), 0.9, 1.0)
     assert total.isnan().tolist() == [[False, False], [True, False]]

@@ -95,12 +95,13 @@ class _ChunkedRDrop(torch.autograd.Function):
         cost, plain, correct = rows.new_zeros(3, dtype=torch.float64)
         projection = projection_type(weight)
         at_once = projection.rows_at_once // 2  # of each pass
+        buffer = projection.weight.new_empty(projection.rows_at_once, len(weight))
         for start in range(0, len(targets), at_once):
             chunk = slice(start, start + at_once)
             row, target = rows[:, chunk], targets[chunk]
             factor = projection.factor(row.flatten(0, 1))
-            room = factor.new_empty(len(factor), len(weight))
-            logits, both = projection.logits(factor, room), slice(2 * len(target))
+            logits = projection.logits(factor, buffer[: len(factor)])
+            both = slice(2 * len(target))
             total, wanted, highest, divergence = agreement_gradient(
                 logits[both].unflatten(0, (2, -1)), target, 1 - smoothing, alpha / 4
             )

@@ -8,6 +8,7 @@ from typing import Any
 from dragoman import durable
 from dragoman.config import Config, read_saved
 from dragoman.errors import ConfigError, TrainingError
+from dragoman.setting_rules import DROPPED_SHARES
 from dragoman.training.budget import Budget
 from dragoman.training.disk import keeping
 
@@ -27,15 +28,8 @@ FREE_TO_CHANGE = (
     "training.divergence",
 )
 # Settings that decide what the weights and the optimizer's state are made of: no run
-# can go on with others.
+# can go on with others, but for shares that are dropped.
 FIXED = ("model.", "tokenizer.", "training.optimizer")
-LOOSE = (
-    "model.dropout",
-    "model.attention_dropout",
-    "model.feed_forward_dropout",
-    "model.word_dropout",
-    "tokenizer.sampling",
-)
 
 
 @dataclass(frozen=True)
@@ -135,4 +129,4 @@ def learned_settings(config: Config) -> dict[str, Any]:
 
 
 def _is_fixed(name: str) -> bool:
-    return name.startswith(FIXED) and name not in LOOSE
+    return name.startswith(FIXED) and name not in DROPPED_SHARES

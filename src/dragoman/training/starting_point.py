@@ -12,6 +12,7 @@ from dragoman.model.network import TranslationNetwork
 from dragoman.model.weights import get_weights, set_weights
 from dragoman.model_files import WEIGHTS
 from dragoman.model_folder import SavedModel, load_model
+from dragoman.setting_rules import DROPPED_SHARES
 from dragoman.training.schedule import paper_rate
 
 # Of the highest rate that the model has learned at: enough to learn something new, too
@@ -19,14 +20,6 @@ from dragoman.training.schedule import paper_rate
 RATE_SHARE = 0.2
 WARMUP_SHARE = 0.05
 STEPS_SHARE = 0.1
-# What may differ from the model that a run begins from: no weight depends on it.
-FREE_TO_CHANGE = (
-    "model.dropout",
-    "model.attention_dropout",
-    "model.feed_forward_dropout",
-    "model.word_dropout",
-    "tokenizer.sampling",
-)
 
 
 @dataclass(frozen=True)
@@ -64,7 +57,7 @@ class StartingPoint:
         for section in ("model", "tokenizer"):
             for key, value in before[section].items():
                 name = f"{section}.{key}"
-                if after[section][key] != value and name not in FREE_TO_CHANGE:
+                if after[section][key] != value and name not in DROPPED_SHARES:
                     raise ConfigError(
                         f"{name} = {after[section][key]} was asked for, but "
                         f"{self.folder} has {value} and tuning keeps its shape and "
