@@ -1,7 +1,10 @@
+from typing import Any
+
 import pytest
 
 from dragoman.config import PRESETS, load_preset
 from dragoman.errors import ConfigError
+from dragoman.text.tokenizer import choose_vocabulary_size
 from dragoman.training.recipe import (
     FEW_PAIRS,
     MANY_PAIRS,
@@ -52,7 +55,10 @@ def test_few_pairs_that_come_back_often_go_to_a_small_model(pairs: int) -> None:
     recipe = choose_recipe(None, 10, pairs, {})
     assert recipe.preset == "tiny"
     growth = recipe.config.training.dropout_growth
-    tiny = load_preset("tiny").with_settings({"training.dropout_growth": growth})
+    size = recipe.config.tokenizer.vocabulary_size
+    tiny = load_preset("tiny").with_settings(
+        {"training.dropout_growth": growth, "tokenizer.vocabulary_size": size}
+    )
     assert recipe.config == tiny
     assert "10 minutes are some" in recipe.why
     assert f"only {pairs:,} pairs" in recipe.why
@@ -80,6 +86,31 @@ def test_dropout_grows_over_all_of_a_short_run_and_over_part_of_a_long_one() -> 
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == 1
     assert shares[-1] == load_preset("tiny").training.dropout_growth < 1
+
+
+def test_many_passes_over_few_pairs_call_for_more_subwords_than_usual() -> None:
+    short, long = (choose_recipe(None, minutes, 29_000, {}) for minutes in (5, 60))
+    assert short.config.tokenizer.vocabulary_size == 0  # as many as usual
+    size = long.config.tokenizer.vocabulary_size
+    assert size > choose_vocabulary_size(29_000, "bpe")
+    assert f"{size:,} subwords" in long.why
+
+
+@pytest.mark.parametrize(
+    ("pairs", "settings"),
+    [
+        (0, {}),  # a stream, whose pairs nobody has counted
+        (29_000, {"model.kind": "language_model"}),
+        (29_000, {"tokenizer.vocabulary_size": 0}),
+    ],
+)
+def test_the_usual_subwords_are_kept_where_there_is_a_reason(
+    pairs: int, settings: dict[str, Any]
+) -> None:
+    recipe = choose_recipe(None, 60, pairs, settings)
+    assert recipe.preset == "tiny"
+    assert recipe.config.tokenizer.vocabulary_size == 0
+    assert "subwords" not in recipe.why
 
 
 def test_more_passes_never_call_for_less_dropout() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from dragoman.config import Config, load_preset
 from dragoman.errors import ConfigError
 from dragoman.kernels.bfloat16 import bfloat16_is_fast
+from dragoman.text.tokenizer import choose_vocabulary_size
 
 FEW_PAIRS = 50_000
 MANY_PAIRS = 1_000_000
@@ -20,6 +21,8 @@ MOST_DROPOUT = 0.3
 # `tiny` beside `fast`. With fewer passes than many, dropout grows until the end.
 TIMES_FASTER = 2.5
 MANY_PASSES = 30.0
+# With many passes there is time to learn longer subwords too, which translate better.
+TIMES_MORE_SUBWORDS = 2
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def _recipe_for_minutes(
     passes = minutes * per_minute / max(pairs, 1)
     dropout = dropout_for(passes)
     if dropout and pairs < FEW_PAIRS:
-        return _small_recipe(minutes, counted, passes, settings)
+        return _small_recipe(minutes, pairs, counted, passes, settings)
     why = (
         f"the most that {minutes:g} minutes can give; about {_two_digits(passes)} "
         f"passes over {counted} call for dropout {dropout:g}"
@@ -75,18 +78,31 @@ def _recipe_for_minutes(
 
 
 def _small_recipe(
-    minutes: float, counted: str, passes: float, settings: Mapping[str, Any]
+    minutes: float, pairs: int, counted: str, passes: float, settings: Mapping[str, Any]
 ) -> Recipe:
     """Let a small model see few pairs often, with dropout growing meanwhile."""
     passes *= TIMES_FASTER
-    short = passes < MANY_PASSES
-    growth = 1.0 if short else load_preset("tiny").training.dropout_growth
     why = (
         f"{minutes:g} minutes are some {_two_digits(passes)} passes over only "
-        f"{counted}: a small model sees them more often, and dropout grows "
-        f"{'all the while' if short else 'until each is well known'}"
+        f"{counted}: a small model sees them more often, and dropout grows"
     )
-    return _recipe("tiny", why, {"training.dropout_growth": growth, **settings})
+    if passes < MANY_PASSES:
+        grown = {"training.dropout_growth": 1.0}
+        return _recipe("tiny", f"{why} all the while", {**grown, **settings})
+    recipe = _recipe("tiny", f"{why} until each is well known", settings)
+    return recipe if not pairs else _with_more_subwords(recipe, pairs, settings)
+
+
+def _with_more_subwords(
+    recipe: Recipe, pairs: int, settings: Mapping[str, Any]
+) -> Recipe:
+    """Let a translator that will see its pairs many times know longer subwords."""
+    name, config = "tokenizer.vocabulary_size", recipe.config
+    if name in settings or config.model.reads_text:
+        return recipe
+    size = TIMES_MORE_SUBWORDS * choose_vocabulary_size(pairs, config.tokenizer.kind)
+    why = f"{recipe.why}; so many passes can teach it {size:,} subwords"
+    return _recipe(recipe.preset, why, {name: size, **settings})
 
 
 def _two_digits(number: float) -> str:
