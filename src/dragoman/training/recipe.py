@@ -90,7 +90,7 @@ def _small_recipe(
         grown = {"training.dropout_growth": 1.0}
         return _recipe("tiny", f"{why} all the while", {**grown, **settings})
     recipe = _recipe("tiny", f"{why} until each is well known", settings)
-    return recipe if not pairs else _with_more_subwords(recipe, pairs, settings)
+    return _with_more_subwords(recipe, pairs, settings)
 
 
 def _with_more_subwords(
@@ -98,7 +98,8 @@ def _with_more_subwords(
 ) -> Recipe:
     """Let a translator that will see its pairs many times know longer subwords."""
     name, config = "tokenizer.vocabulary_size", recipe.config
-    if name in settings or config.model.reads_text:
+    uncounted = not pairs  # a stream, which can be read but once
+    if uncounted or name in settings or config.model.reads_text:
         return recipe
     size = TIMES_MORE_SUBWORDS * choose_vocabulary_size(pairs, config.tokenizer.kind)
     why = f"{recipe.why}; so many passes can teach it {size:,} subwords"
