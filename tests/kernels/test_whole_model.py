@@ -28,6 +28,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"model.norm_kind": "rms", "model.activation": "swiglu"},
     {"model.activation": "gelu", "model.positions": "rotary"},
     {"model.positions": "alibi", "model.num_kv_heads": 1},
+    {"model.positions": "rotary", "model.num_kv_heads": 1},
     {"model.tie_embeddings": False, "training.r_drop": 2.0},
     {"model.kind": "language_model"},
     {"model.kind": "masked_language_model"},

@@ -88,10 +88,11 @@ def walk(
     "settings",
     [
         {},
-        {"norm": "post"},
+        {"positions": "sinusoidal", "norm": "post"},
         {"attention_scale": False, "num_encoder_layers": 1},
         {"positions": "learned", "d_model": 512, "num_heads": 8, "d_ff": 100},
-        {"tie_embeddings": False, "d_head": 48},
+        {"positions": "sinusoidal", "tie_embeddings": False, "d_head": 48},
+        {"positions": "rotary", "d_head": 64},
     ],
 )
 def test_steps_are_those_of_the_layers(
@@ -106,6 +107,15 @@ def test_steps_are_those_of_the_layers(
     assert state.kernel is not None
     for step, (one, other) in enumerate(zip(native, plain, strict=True)):
         torch.testing.assert_close(one, other, atol=2e-4, rtol=1e-4, msg=str(step))
+
+
+def test_steps_go_on_past_the_first_table_of_turns() -> None:
+    model, source = build(positions="rotary", num_decoder_layers=1), sources(1)
+    plain, _ = walk(copy.deepcopy(model), source, 300)
+    with kernels_at_work():
+        native, state = walk(model, source, 300)
+    assert state.kernel is not None
+    torch.testing.assert_close(native[-1], plain[-1], atol=2e-4, rtol=1e-4)
 
 
 def test_a_row_is_the_same_in_any_company() -> None:
@@ -156,13 +166,13 @@ def test_a_copy_has_kernels_of_its_own() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"positions": "rotary"},
+        {"positions": "rotary", "d_head": 16},
         {"positions": "alibi"},
         {"activation": "gelu"},
         {"norm_kind": "rms"},
         {"num_kv_heads": 1},
-        {"d_head": 24},
-        {"d_model": 40, "d_head": 16},
+        {"positions": "sinusoidal", "d_head": 24},
+        {"positions": "sinusoidal", "d_model": 40, "d_head": 16},
     ],
 )
 def test_other_decoders_take_their_steps_layer_by_layer(

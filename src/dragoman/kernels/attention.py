@@ -7,23 +7,10 @@ import torch
 from torch import Tensor
 
 from dragoman.kernels.choice import kernel_for, kernels
+from dragoman.kernels.heads import Heads, room_like
 from dragoman.kernels.pointers import LANES, pointer, threads
 
 LONGEST = 128  # words of a sentence, and dimensions of a head; as attention.c has it
-
-
-class _Heads(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("sentence", ctypes.c_int64),
-        ("head", ctypes.c_int64),
-        ("word", ctypes.c_int64),
-    )
-
-    @classmethod
-    def of(cls, x: Tensor) -> "_Heads":
-        """Describe a tensor (batch, head, length, d_head)."""
-        return cls(x.data_ptr(), *x.stride()[:3])
 
 
 class _Shape(ctypes.Structure):
@@ -82,12 +69,11 @@ class _Attend(torch.autograd.Function):
         causal: bool,
         scale: float,
     ) -> Tensor:
-        batch, heads, length, width = queries.shape
         mask = None if mask is None else mask.contiguous()
-        result = queries.new_empty(batch, length, heads, width).transpose(1, 2)
-        totals = queries.new_empty(batch, heads, length)
+        result = room_like(queries)
+        totals = queries.new_empty(queries.shape[:3])
         told = _shape(queries, keys, mask, causal, scale)
-        described = (_Heads.of(x) for x in (queries, keys, values, result))
+        described = (Heads.of(x) for x in (queries, keys, values, result))
         kernels().attend(
             ctypes.byref(told),
             *map(ctypes.byref, described),
@@ -106,12 +92,12 @@ class _Attend(torch.autograd.Function):
             gradient = gradient.contiguous()
         given = _together(queries, keys, values)
         told = _shape(queries, keys, mask, ctx.causal, ctx.scale)
-        read = [_Heads.of(x) for x in (queries, keys, values, gradient)]
+        read = [Heads.of(x) for x in (queries, keys, values, gradient)]
         kernels().attend_backward(
             ctypes.byref(told),
             *map(ctypes.byref, read),
             pointer(totals),
-            *map(ctypes.byref, map(_Heads.of, given)),
+            *map(ctypes.byref, map(Heads.of, given)),
             threads(),
         )
         return *given, None, None, None

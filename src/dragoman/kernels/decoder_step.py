@@ -41,6 +41,7 @@ class _PastStruct(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("target", "source", "visible", "words")),
         *((name, ctypes.c_void_p) for name in ("sentences", "spots")),
+        *((name, ctypes.c_void_p) for name in ("cosines", "sines")),
         *((name, ctypes.c_int64) for name in ("num_sentences", "capacity")),
         *((f"{name}_step", ctypes.c_int64) for name in ("sentence", "head", "word")),
         *((name, ctypes.c_int) for name in ("rows", "places", "num_words", "width")),
@@ -87,6 +88,7 @@ class Past:
     sentences: Tensor  # (row,)
     spots: Tensor  # (row,): where each stands among its sentence's `width`
     width: int  # how many of the last places are written in this step
+    turn: tuple[Tensor, Tensor] | None  # cosines and sines (1, d_head) of its place
 
 
 class DecoderStep:
@@ -131,10 +133,12 @@ class DecoderStep:
         visible, words = past.visible.contiguous(), past.words.contiguous()
         sources = [part.data_ptr() for pair in past.source for part in pair]
         source = (ctypes.c_void_p * len(sources))(*sources)
+        turn = [part.data_ptr() for part in past.turn] if past.turn else [None, None]
         struct = _PastStruct(
             past.target.data_ptr(),
             ctypes.addressof(source),
             *(each.data_ptr() for each in (visible, words, past.sentences, past.spots)),
+            *turn,
             *(past.target.shape[1], past.target.shape[3]),
             *past.source[0][0].stride()[:3],
             *(rows, places, num_words, past.width),

@@ -33,11 +33,12 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, start: int, length: int) -> Tensor:
         """Give the encodings (length, d_model) of the positions from `start` on."""
-        if start + length > len(self.table):
+        table, end = self.table, start + length
+        if end > len(table):
             with torch.inference_mode(False):  # training may go on with this table
-                longer = sinusoids(2 * (start + length), self.d_model)
-                self.table = longer.to(self.table)
-        return self.table[start : start + length]
+                longer = sinusoids(2 * end, self.d_model).to(torch.get_default_dtype())
+                self.table = table = longer.to(table)
+        return table[start:end]
 
 
 class LearnedPositions(nn.Module):

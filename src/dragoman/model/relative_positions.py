@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
+from dragoman.kernels import turn as kernel
 
 
 class Turn(NamedTuple):
@@ -23,6 +24,8 @@ class Turn(NamedTuple):
 
     def __call__(self, x: Tensor) -> Tensor:
         """Turn each pair of dimensions (i, i + d_head / 2) of (..., length, d_head)."""
+        if kernel.suits(x, self.cosines):
+            return kernel.turn(x, self.cosines, self.sines)
         first, second = x.chunk(2, dim=-1)
         across = torch.cat((-second, first), dim=-1)
         turned = x * self.cosines + across * self.sines
@@ -39,23 +42,34 @@ class Told(NamedTuple):
 class Rotary(nn.Module):
     """Turns pairs of dimensions, each at its own speed, as the sinusoids do (§3.5)."""
 
-    def __init__(self, d_head: int) -> None:
+    table: Tensor
+
+    def __init__(self, d_head: int, length: int = 256) -> None:
         super().__init__()
         self.d_head = d_head
+        self.register_buffer("table", turns(length, d_head), persistent=False)
 
     def forward(
         self, like: Tensor, start: int, length: int, keys: Tensor | None = None
     ) -> Told:
         """Tell the turn of `length` places from `start` on; keys were turned before."""
         del keys
-        places = torch.arange(
-            start, start + length, dtype=torch.float64, device=like.device
-        )
-        pairs = torch.arange(0, self.d_head, 2, dtype=torch.float64, device=like.device)
-        speeds = torch.exp(pairs * (-math.log(10000.0) / self.d_head))
-        angles = places[:, None] * speeds  # (length, d_head / 2)
-        angles = torch.cat((angles, angles), dim=-1)
-        return Told(turn=Turn(angles.cos().to(like), angles.sin().to(like)))
+        table, end = self.table, start + length
+        if end > table.shape[1]:
+            with torch.inference_mode(False):  # training may go on with this table
+                self.table = table = turns(2 * end, self.d_head).to(table)
+        return Told(turn=Turn(*table[:, start:end].to(like)))
+
+
+def turns(length: int, d_head: int) -> Tensor:
+    """Give the cosines and the sines (2, length, d_head) of the first places."""
+    places = torch.arange(length, dtype=torch.float64)
+    pairs = torch.arange(0, d_head, 2, dtype=torch.float64)
+    speeds = torch.exp(pairs * (-math.log(10000.0) / d_head))
+    angles = places[:, None] * speeds  # (length, d_head / 2)
+    angles = torch.cat((angles, angles), dim=-1)
+    # Whatever they become later: exact copies of a model must turn as it does.
+    return torch.stack((angles.cos(), angles.sin())).to(torch.get_default_dtype())
 
 
 class Alibi(nn.Module):

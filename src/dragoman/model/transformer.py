@@ -16,6 +16,7 @@ from dragoman.model.linear import JointLinear
 from dragoman.model.masks import padding_mask
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.positions import build_positions
+from dragoman.model.relative_positions import Turn
 from dragoman.model.row_groups import RowGroups
 from dragoman.model.stacks import Decoder, Encoder
 from dragoman.special_tokens import PAD
@@ -48,9 +49,8 @@ class TransformerState:
         """How many target tokens were read."""
         return self.target.length
 
-    @property
-    def past(self) -> Past:
-        """What a kernel needs to know of it."""
+    def past(self, turn: Turn | None) -> Past:
+        """Give what a kernel needs to know of it, and of the newest token's place."""
         return Past(
             target=self.target.buffer.places,
             visible=self.target.visible,
@@ -59,6 +59,7 @@ class TransformerState:
             sentences=self.groups.groups,
             spots=self.groups.places,
             width=self.groups.width,
+            turn=turn,
         )
 
     def reorder(self, indices: Tensor) -> Self:
@@ -143,7 +144,8 @@ class Transformer(TranslationNetwork):
         x = self.embed_target(last_tokens[:, None], start=state.length)[:, 0]
         state = replace(state, target=state.target.open(state.groups))
         if state.kernel is not None:
-            return state.kernel(x, state.past), state
+            told = self.decoder.relative_positions(x, state.length - 1, 1)
+            return state.kernel(x, state.past(told.turn)), state
         x = self.decoder.step(
             x, state.source, state.source_mask, state.groups, state.target
         )

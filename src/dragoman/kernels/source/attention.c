@@ -4,16 +4,9 @@
    slowly: here one head's numbers stay in the nearest cache. Weights are not kept for
    the backward pass but computed again, from the sums that softmax divided by. */
 
-#include "vectors.h"
+#include "heads.h"
 
 #define LONGEST 128 /* words of a sentence, and dimensions of a head */
-
-/* Queries, keys, values or what becomes of them: where each sentence, head and word
-   begins. The numbers of a head's word follow one another. */
-typedef struct {
-    float *data;
-    int64_t sentence, head, word;
-} Heads;
 
 typedef struct {
     int64_t sentences;
@@ -21,16 +14,6 @@ typedef struct {
     float scale;
     const uint8_t *mask; /* which keys are words (sentences × keys); NULL: all */
 } Shape;
-
-/* One head of one sentence. */
-typedef struct {
-    float *data;
-    int64_t word;
-} Head;
-
-INLINE Head one(const Heads *of, int64_t sentence, int head) {
-    return (Head){of->data + sentence * of->sentence + head * of->head, of->word};
-}
 
 /* C = A · B for some rows and some vectors of columns; A's numbers may lie anyhow. */
 #define BLOCK(ROWS, VECTORS)                                                            \

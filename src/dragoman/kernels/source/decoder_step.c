@@ -1,6 +1,7 @@
 /* One step of a Transformer's decoder (§3.1): the newest token of each row goes through
    all layers. It does what `DecoderLayer.step` does, without coming back in between. */
 
+#include "heads.h"
 #include "norm.h"
 #include "product.h"
 #include <omp.h>
@@ -32,6 +33,7 @@ typedef struct {
     const float *const *source;
     const uint8_t *visible, *words;   /* (row, place) and (sentence, word) */
     const int64_t *sentences, *spots; /* of each row: its own, and where it stands there */
+    const float *cosines, *sines; /* by which queries and keys are turned, or NULL */
     int64_t num_sentences, capacity, sentence_step, head_step, word_step;
     int rows, places, num_words, width; /* the newest `width` places are written now */
 } Past;
@@ -111,7 +113,11 @@ static void self_attention(const Decoder *decoder, int layer, const Past *past,
         int row = item / heads, head = item % heads;
         int64_t begin = (past->sentences[row] * heads + head) * head_step;
         float *keys = all_keys + begin, *values = all_values + begin;
-        const float *joint = work->joint + (int64_t)row * 3 * inner + head * width;
+        float *joint = work->joint + (int64_t)row * 3 * inner + head * width;
+        if (past->cosines)
+            for (int part = 0; part < 2; part++)
+                turn_word(joint + part * inner, past->cosines, past->sines, width,
+                          joint + part * inner);
         int64_t own = past->places - past->width + past->spots[row] % past->width;
         memcpy(keys + own * width, joint + inner, width * sizeof(float));
         memcpy(values + own * width, joint + 2 * inner, width * sizeof(float));
