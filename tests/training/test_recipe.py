@@ -68,9 +68,9 @@ def test_numbers_of_passes_are_told_in_two_plain_digits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("dragoman.training.recipe.bfloat16_is_fast", lambda: True)
-    assert "some 160 passes" in choose_recipe(None, 60, 29_000, {}).why
+    assert "some 77 passes" in choose_recipe(None, 60, 29_000, {}).why
     assert "about 1.3 passes" in choose_recipe(None, 5, 117_664, {}).why
-    assert "some 11,000 passes" in choose_recipe(None, 60, 400, {}).why
+    assert "some 5,600 passes" in choose_recipe(None, 60, 400, {}).why
 
 
 def test_few_pairs_seen_once_go_to_the_fast_model_without_dropout() -> None:

@@ -12,15 +12,15 @@ from dragoman.text.tokenizer import choose_vocabulary_size
 FEW_PAIRS = 50_000
 MANY_PAIRS = 1_000_000
 
-# What `fast` does on two cores, roughly: it tells how often a pair will be seen.
-PAIRS_PER_MINUTE = 15_000
-NARROW_PAIRS_PER_MINUTE = 30_000  # with products in bfloat16
+# What two cores do in a minute, roughly, without and with products in bfloat16: it
+# tells how often a pair will be seen.
+PAIRS_OF_FAST = 15_000, 30_000
+PAIRS_OF_TINY = 22_000, 37_000
 # The more often a pair comes back, the more dropout it takes not to learn it by heart.
 DROPOUT_FROM_PASSES = ((1.5, 0.0), (4.0, 0.1), (12.0, 0.2))
 MOST_DROPOUT = 0.3
-# `tiny` beside `fast`. With fewer passes than many, dropout grows until the end.
-TIMES_FASTER = 2.5
-MANY_PASSES = 30.0
+# With fewer passes of `tiny` than many, dropout grows until the end.
+MANY_PASSES = 15.0
 # With many passes there is time to learn longer subwords too, which translate better.
 TIMES_MORE_SUBWORDS = 2
 
@@ -64,11 +64,10 @@ def _recipe_for_minutes(
     minutes: float, pairs: int, counted: str, settings: Mapping[str, Any]
 ) -> Recipe:
     """Choose the model that learns the most in the time, and how much it forgets."""
-    per_minute = NARROW_PAIRS_PER_MINUTE if bfloat16_is_fast() else PAIRS_PER_MINUTE
-    passes = minutes * per_minute / max(pairs, 1)
+    passes = _passes(minutes, pairs, PAIRS_OF_FAST)
     dropout = dropout_for(passes)
     if dropout and pairs < FEW_PAIRS:
-        return _small_recipe(minutes, pairs, counted, passes, settings)
+        return _small_recipe(minutes, pairs, counted, settings)
     why = (
         f"the most that {minutes:g} minutes can give; about {_two_digits(passes)} "
         f"passes over {counted} call for dropout {dropout:g}"
@@ -77,11 +76,17 @@ def _recipe_for_minutes(
     return _recipe("fast", why, {"model.dropout": dropout, **grown, **settings})
 
 
+def _passes(minutes: float, pairs: int, per_minute: tuple[int, int]) -> float:
+    """Say how often each pair will be seen, roughly."""
+    wide, narrow = per_minute
+    return minutes * (narrow if bfloat16_is_fast() else wide) / max(pairs, 1)
+
+
 def _small_recipe(
-    minutes: float, pairs: int, counted: str, passes: float, settings: Mapping[str, Any]
+    minutes: float, pairs: int, counted: str, settings: Mapping[str, Any]
 ) -> Recipe:
     """Let a small model see few pairs often, with dropout growing meanwhile."""
-    passes *= TIMES_FASTER
+    passes = _passes(minutes, pairs, PAIRS_OF_TINY)
     why = (
         f"{minutes:g} minutes are some {_two_digits(passes)} passes over only "
         f"{counted}: a small model sees them more often, and dropout grows"
