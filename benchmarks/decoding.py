@@ -53,6 +53,8 @@ HEADINGS = (
     "goal",
     "same translations",
 )
+SINUSOIDAL = {"model.positions": "sinusoidal"}
+KNOW_SINUSOIDS_ONLY = ("huggingface", "joeynmt", "marian")
 COLD_SENTENCE = "A man in a blue shirt is standing on a ladder."
 
 
@@ -129,13 +131,21 @@ class Bench:
         if name == "trained":
             model, config = saved.model, saved.config
         else:
-            config = load_preset(name)
+            config = load_preset(name).with_settings(SINUSOIDAL)
             model = build_for(config, saved.tokenizers)
         save_model(folder, model, saved.tokenizers, config, saved.languages, "")
         for quantization in ("float32", "int8"):
             export_ctranslate2(folder, quantization)
         arrays = {key: value.numpy() for key, value in get_weights(model).items()}
         np.savez(self.work / f"{name}.npz", **arrays)  # type: ignore[arg-type]
+
+    def environment(self, case: Case, name: str) -> Environment:
+        """Give where a peer runs, or why it cannot take part in a case."""
+        positions = load_model(self.work / case.model).config.model.positions
+        if name in KNOW_SINUSOIDS_ONLY and positions != "sinusoidal":
+            problem = f"has no {positions} positions, as this model has"
+            return Environment(Path(), problem)
+        return self.environments.get(name, Environment(Path(), "left out"))
 
     def job(self, case: Case, name: str) -> Path:
         """Write down what is asked of a peer."""
@@ -167,7 +177,7 @@ class Bench:
 
 def start(bench: Bench, case: Case, name: str) -> PeerProcess:
     """Start a peer on a case."""
-    environment = bench.environments.get(name, Environment(Path(), "left out"))
+    environment = bench.environment(case, name)
     script, *arguments = SCRIPTS[name]
     job = "" if environment.problem else str(bench.job(case, name))
     command = [script, job, *arguments]

@@ -61,6 +61,7 @@ def settings(case: Case) -> Config:
     """Give the preset as the paper has it: what everybody can do."""
     asked = {
         "model.norm": "post",
+        "model.positions": "sinusoidal",
         "tokenizer.vocabulary_size": VOCABULARY,
         "training.batch_tokens": case.batch_tokens,
         "training.optimizer": "adam",

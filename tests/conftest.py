@@ -106,8 +106,12 @@ def model_folder(corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory) ->
         valid_target=corpus.valid_target,
         preset="fast",
         steps=60,
-        # The same model on every processor.
-        settings={**SMALL, "training.precision": "float32", "training.weight_decay": 0},
+        settings={
+            **SMALL,
+            "model.positions": "sinusoidal",
+            "training.precision": "float32",  # the same model on every processor
+            "training.weight_decay": 0,
+        },
         quiet=True,
     )
     return folder

@@ -136,7 +136,7 @@ def half_trained(preset: str, **shape: object) -> TranslationNetwork:
 @pytest.fixture(scope="session")
 def transformer() -> TranslationNetwork:
     """The paper's Transformer, half-trained to copy."""
-    return half_trained("tiny", d_ff=64)
+    return half_trained("tiny", d_ff=64, positions="sinusoidal")
 
 
 VARIANTS: dict[str, dict[str, object]] = {

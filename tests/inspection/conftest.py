@@ -79,7 +79,12 @@ def unlearned(tokenizers: TokenizerPair, config: Config) -> SavedModel:
 def text_folder(corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A masked language model that has hardly learned; tests must leave it as it is."""
     folder = tmp_path_factory.mktemp("text") / "mlm"
-    settings = {**SMALL, "model.window": 24, "training.average_last": 1}
+    settings = {
+        **SMALL,
+        "model.positions": "sinusoidal",
+        "model.window": 24,
+        "training.average_last": 1,
+    }
     train(
         folder,
         task="mlm",
@@ -162,3 +167,8 @@ def seen(deep: Translator) -> Inspection:
     return look(
         deep, tokenizers.source.encode(SOURCE), tokenizers.target.encode(TARGET)
     )
+
+
+@pytest.fixture(scope="session")
+def rotary(toy: Translator) -> Translator:
+    return make_translator(toy, "transformer", "pre", "rotary")

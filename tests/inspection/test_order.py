@@ -10,6 +10,7 @@ from dragoman.inspection.order import (
     swap_words,
 )
 from dragoman.model.positions import sinusoids
+from dragoman.model.transformer import Transformer
 from dragoman.translator import Translator
 
 
@@ -19,6 +20,16 @@ def test_sinusoids_are_carried_on_by_a_rotation(deep: Translator) -> None:
     for offset in (1, 7, 39):
         assert rotation(table, offset).largest_error < 1e-5
     assert rotation(torch.randn(20, 8), 3).largest_error > 0.1
+
+
+def test_rotary_positions_are_shown_as_the_turns_they_are(rotary: Translator) -> None:
+    table, d_head = position_table(rotary, 40), rotary.config.model.head_size
+    model = rotary.saved.model
+    assert isinstance(model, Transformer)
+    told = model.encoder.relative_positions(table, 0, 40).turn
+    for part, shown in ((told.sines, table[:, 0::2]), (told.cosines, table[:, 1::2])):
+        torch.testing.assert_close(part[:, : d_head // 2], shown)
+    assert rotation(table, 7).largest_error < 1e-5
 
 
 def test_places_near_each_other_are_alike(deep: Translator) -> None:

@@ -22,6 +22,7 @@ SMALL = {
     "model.num_encoder_layers": 2,
     "model.num_decoder_layers": 2,
     "model.dropout": 0.0,
+    "model.positions": "sinusoidal",
     "model.window": 2 * LINE,
     "tokenizer.kind": "words",
     "tokenizer.vocabulary_size": 400,

@@ -39,10 +39,10 @@ examples:
 """
 
 PRESET_HELP = """\
-tiny, small, base and big are the paper's Transformer in four sizes; fast is made for a
-few minutes on a small machine; rnn, gru, lstm and lstm-attention are what the
-Transformer replaced (default: by corpus size; with --minutes fast, or tiny where few
-pairs come back often)"""
+small, base and big are the paper's Transformer in three sizes; fast is made for a few
+minutes on a small machine and tiny for few pairs, both with norms first and rotary
+positions; rnn, gru, lstm and lstm-attention are what the Transformer replaced (default:
+by corpus size; with --minutes fast, or tiny where few pairs come back often)"""
 
 
 def add_parser(subparsers: Subparsers) -> None:

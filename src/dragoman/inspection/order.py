@@ -11,15 +11,24 @@ from dragoman.errors import InspectionError
 from dragoman.inspection.inspection import Inspection, look
 from dragoman.inspection.interventions import Without
 from dragoman.inspection.translating import search
+from dragoman.model.positions import sinusoids
+from dragoman.model.relative_positions import Rotary
 from dragoman.model.transformer import Transformer
 from dragoman.translator import Translator
 
 
 def position_table(translator: Translator, length: int) -> Tensor:
-    """Give what the source's embedding adds at each position (length, d_model)."""
+    """Give what the source's embedding adds at each position (length, d_model).
+
+    Where positions are rotary nothing is added: these are the sines and cosines of the
+    angles by which queries and keys are turned (length, d_head).
+    """
     model = translator.saved.model
     if not isinstance(model, Transformer):
         raise InspectionError("this model has no positions: it reads word after word")
+    told = model.encoder.relative_positions
+    if isinstance(told, Rotary):
+        return sinusoids(length, told.d_head).float()
     with torch.no_grad():
         table: Tensor = model.embed_source.positions(0, length)
     return table.to("cpu", torch.float32)
@@ -37,7 +46,7 @@ class Rotation:
     """The turn that carries PE(p) to PE(p + offset), whatever p is (§3.5)."""
 
     offset: int
-    angles: Tensor  # (d_model / 2): one for each pair of dimensions, in radians
+    angles: Tensor  # (width / 2): one for each pair of dimensions, in radians
     errors: Tensor  # (positions): the largest |R PE(p) − PE(p + offset)|
 
     @property
@@ -48,14 +57,14 @@ class Rotation:
 
 def rotation(table: Tensor, offset: int) -> Rotation:
     """Turn each pair of sinusoids by its own angle, and measure how well it fits."""
-    length, d_model = table.shape
+    length, width = table.shape
     if not 0 < offset < length:
         raise InspectionError(
             f"an offset of {offset} leads out of {length} positions: choose 1 to "
             f"{length - 1}"
         )
-    pairs = torch.arange(0, d_model, 2, dtype=torch.float64)
-    angles = offset * torch.exp(pairs * (-math.log(10000.0) / d_model))
+    pairs = torch.arange(0, width, 2, dtype=torch.float64)
+    angles = offset * torch.exp(pairs * (-math.log(10000.0) / width))
     sines, cosines = table.double().unflatten(1, (-1, 2)).unbind(dim=-1)
     turned = torch.stack(
         (

@@ -14,7 +14,8 @@ from dragoman.inspection.observation import Observation
 class WalkThrough:
     """The numbers of softmax(QKᵀ / √d_k) V for one query, one key in close-up (§3.2).
 
-    Those of one position are (d_model) or (d_head); those of all keys are (key).
+    Those of one position are (d_model) or (d_head); those of all keys are (key). With
+    rotary positions, query and key of self-attention are shown turned by their place.
     """
 
     query_input: Tensor  # what W_Q reads

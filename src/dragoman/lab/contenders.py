@@ -50,6 +50,7 @@ def contender(
     }
     if name == TRANSFORMER:
         settings["model.d_ff"] = 2 * d_model
+        settings["model.positions"] = "sinusoidal"  # the paper's
     else:
         settings["model.bidirectional"] = not one_way
     return Contender(PRESET[name], settings)

@@ -35,6 +35,7 @@ def toy_config(settings: Mapping[str, Any]) -> Config:
         "model.num_encoder_layers": 2,
         "model.num_decoder_layers": 2,
         "model.dropout": 0.0,
+        "model.positions": "sinusoidal",
         "training.label_smoothing": 0.0,
     }
     return load_preset("fast").with_settings({**small, **settings})

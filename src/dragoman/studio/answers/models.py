@@ -31,6 +31,7 @@ def _describe(desk: Desk, name: str) -> dict[str, Any]:
         "pieces": saved.config.tokenizer.kind,
         "d_model": shape.d_model,
         "d_head": shape.head_size,
+        "positions": shape.positions,
         "examples": first_sentences(volume.folder, 3),
         "beam_size": saved.config.decoding.beam_size,
     }

@@ -28,7 +28,7 @@ def positions(desk: Desk, asked: Asked) -> dict[str, Any]:
         "length": POSITIONS,
         "similarity": similarity_by_distance(table).tolist(),
     }
-    if kind == "sinusoidal":
+    if kind in ("sinusoidal", "rotary"):
         turned = rotation(table, asked.number("offset", 1, POSITIONS - 1))
         found["rotation"] = {
             "angles": turned.angles.tolist(),
@@ -39,7 +39,7 @@ def positions(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 
 def position_rows(desk: Desk, asked: Asked) -> Response:
-    """Give what is added at each position (position, dimension)."""
+    """Give what each position adds, or by what it turns (position, dimension)."""
     translator = desk.shelf.translator(asked.text("model"))
     return tensor_response(position_table(translator, POSITIONS))
 

@@ -81,6 +81,7 @@ function Switches({ data, at, found }) {
 function Walk({ found, at, question }) {
   const name = headName(kind.value, layer.value, oneHead.value);
   const dk = model.value.d_head;
+  const turned = model.value.positions === "rotary" && kind.value !== "cross" ? ", turned by its place" : "";
   const [query, key] = [readable(at.queries.pieces[at.query]), readable(at.keys.pieces[at.key])];
   const code = () => python(question, [
     "from dragoman.inspection.walk_through import walk_through", "",
@@ -97,8 +98,8 @@ function Walk({ found, at, question }) {
       <div class="vectors">
         <${Vector} label="x (query)" values=${found.query_input} />
         <${Vector} label="x (key)" values=${found.key_input} />
-        <${Vector} label="q = x W_Q" values=${found.query} />
-        <${Vector} label="k = x W_K" values=${found.key} />
+        <${Vector} label=${`q = x W_Q${turned}`} values=${found.query} />
+        <${Vector} label=${`k = x W_K${turned}`} values=${found.key} />
         <${Vector} label="v = x W_V" values=${found.value} />
       </div>
       <${Products} values=${found.products} score=${found.scores[at.key]} />

@@ -1,4 +1,4 @@
-// Positions: the sinusoids, their geometry, and sentences whose words change places.
+// Positions: the sinusoids, or the turns made of them, their geometry, and sentences whose words change places.
 import { clamp, fixed, html, useMemo } from "../lib.js";
 import { useAnswer, useTensor } from "../api.js";
 import { Curves, curveExports } from "../curves.js";
@@ -10,7 +10,7 @@ import { model, number, set } from "../state.js";
 import { run } from "../run.js";
 import { Answer, Empty } from "../states.js";
 
-const CHOSEN = 25; // a wave slow enough to be seen as one
+const chosen = (width) => 1 + 2 * Math.round(width * 3 / 32); // a wave slow enough to be seen as one
 
 const code = (then) => () => pythonOfModel(
   `from dragoman.inspection.order import position_table, rotation, similarity_by_distance\n\ntable = position_table(translator, 64)\n${then}`);
@@ -22,7 +22,7 @@ export function Positions() {
   const rows = useTensor("/api/position_rows", { model: name });
   return html`
     <div class="panels">
-      <${Answer} of=${rows}>${(table) => html`<${Heatmap} table=${table} />`}<//>
+      <${Answer} of=${rows}>${(table) => html`<${Heatmap} table=${table} turns=${facts.data?.kind === "rotary"} />`}<//>
       <${Answer} of=${rows}>${(table) => html`<${Dimensions} table=${table} />`}<//>
       <${Answer} of=${facts}>${(found) => html`<${Similarity} found=${found} />`}<//>
       <${Answer} of=${facts}>${(found) => html`<${Turn} found=${found} offset=${offset} />`}<//>
@@ -30,9 +30,9 @@ export function Positions() {
     </div>`;
 }
 
-function Heatmap({ table }) {
+function Heatmap({ table, turns }) {
   const [length, width] = table.shape;
-  const dimension = clamp(number("dimension", CHOSEN), 1, width) - 1;
+  const dimension = clamp(number("dimension", chosen(width)), 1, width) - 1;
   const shown = useMemo(() => ({
     data: table.data,
     rows: Array.from({ length }, (_, k) => String(k)),
@@ -40,8 +40,9 @@ function Heatmap({ table }) {
     low: -1, high: 1, colours: "diverging", rowTitle: "position", columnTitle: "dimension",
   }), [table]);
   return html`
-    <${Figure} wide id="encoding" title="What is added at each position" ...${matrixExports(shown)} python=${code("print(table)")}
-      caption="Each row is a position, each pair of columns one wave; to the right the waves grow longer.">
+    <${Figure} wide id="encoding" title=${turns ? "By what each position turns queries and keys" : "What is added at each position"} ...${matrixExports(shown)} python=${code("print(table)")}
+      caption=${(turns ? "Rotary positions add nothing to a word: the pairs of dimensions of its queries and keys are turned by an angle, whose sine and cosine are shown. " : "")
+        + "Each row is a position, each pair of columns one wave; to the right the waves grow longer."}>
       <${Matrix} label="Positional encoding" ...${shown} numbers=${false} smallest=${3} largest=${14} height=${400} selected=${{ row: null, column: dimension }}
         onSelect=${(_, column) => set({ dimension: column + 1 })} />
     <//>`;
@@ -49,7 +50,7 @@ function Heatmap({ table }) {
 
 function Dimensions({ table }) {
   const [length, width] = table.shape;
-  const dimension = clamp(number("dimension", CHOSEN), 1, width) - 1;
+  const dimension = clamp(number("dimension", chosen(width)), 1, width) - 1;
   const curve = (at) => Array.from({ length }, (_, p) => table.data[p * width + at]);
   const shown = useMemo(() => ({
     x: Array.from({ length }, (_, p) => p),
@@ -84,7 +85,7 @@ function Similarity({ found }) {
 function Turn({ found, offset }) {
   if (!found.rotation) {
     return html`
-      <section class="figure wide"><h2>No rotation</h2><p class="caption">The positions of this model are ${found.kind}: only sinusoids turn by the same angle everywhere.</p></section>`;
+      <section class="figure wide"><h2>No rotation</h2><p class="caption">The positions of this model are ${found.kind}: only sinusoids and rotary positions turn by the same angle everywhere.</p></section>`;
   }
   const shown = {
     x: found.rotation.errors.map((_, p) => p),
@@ -92,9 +93,11 @@ function Turn({ found, offset }) {
     xTitle: "position p",
   };
   return html`
-    <${Figure} wide id="rotation" title="One rotation carries PE(p) to PE(p + k)" ...${curveExports(shown)}
+    <${Figure} wide id="rotation" title=${found.kind === "rotary" ? "One rotation leads from place p to p + k" : "One rotation carries PE(p) to PE(p + k)"} ...${curveExports(shown)}
       python=${code(`turn = rotation(table, ${offset})\nprint(turn.angles, turn.largest_error)`)}
-      caption="Whatever the position, the same turn of each pair of dimensions leads k places on: so a head can learn to look “k words back”.">
+      caption=${found.kind === "rotary"
+        ? "Whatever the position, the same turn leads k places on: so what a query and a key have in common depends on how far apart they are, and not on where they stand."
+        : "Whatever the position, the same turn of each pair of dimensions leads k places on: so a head can learn to look “k words back”."}>
       <div class="controls"><label for="offset">k</label>
         <input id="offset" type="range" min="1" max="40" value=${offset} onInput=${(event) => set({ offset: event.target.value })} />
         <output>${offset}</output>
