@@ -56,8 +56,14 @@ def test_few_pairs_that_come_back_often_go_to_a_small_model(pairs: int) -> None:
     assert recipe.preset == "tiny"
     growth = recipe.config.training.dropout_growth
     size = recipe.config.tokenizer.vocabulary_size
+    training = recipe.config.training
     tiny = load_preset("tiny").with_settings(
-        {"training.dropout_growth": growth, "tokenizer.vocabulary_size": size}
+        {
+            "training.dropout_growth": growth,
+            "tokenizer.vocabulary_size": size,
+            "training.r_drop": training.r_drop,
+            "training.r_drop_from": training.r_drop_from,
+        }
     )
     assert recipe.config == tiny
     assert "10 minutes are some" in recipe.why
@@ -94,6 +100,23 @@ def test_many_passes_over_few_pairs_call_for_more_subwords_than_usual() -> None:
     size = long.config.tokenizer.vocabulary_size
     assert size > choose_vocabulary_size(29_000, "bpe")
     assert f"{size:,} subwords" in long.why
+
+
+def test_very_many_passes_over_few_pairs_call_for_r_drop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dragoman.training.recipe.bfloat16_is_fast", lambda: True)
+    short, long = (choose_recipe(None, minutes, 29_000, {}) for minutes in (20, 60))
+    assert short.config.training.r_drop == 0
+    assert "agree" not in short.why
+    assert long.config.training.r_drop == 2
+    assert 0 < long.config.training.r_drop_from < 0.5
+    assert "two passes at once, with other dropout, are to agree" in long.why
+    asked = choose_recipe(None, 60, 29_000, {"training.r_drop": 0.0})
+    assert asked.config.training.r_drop == 0
+    for pairs, kind in ((0, "transformer"), (29_000, "language_model")):
+        other = choose_recipe(None, 60, pairs, {"model.kind": kind})
+        assert other.config.training.r_drop == 0
 
 
 @pytest.mark.parametrize(

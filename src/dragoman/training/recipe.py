@@ -23,6 +23,9 @@ MOST_DROPOUT = 0.3
 MANY_PASSES = 15.0
 # With many passes there is time to learn longer subwords too, which translate better.
 TIMES_MORE_SUBWORDS = 2
+# With more still, two passes at once that agree with each other teach more.
+PASSES_FOR_R_DROP = 60.0
+R_DROP = {"training.r_drop": 2.0, "training.r_drop_from": 0.1}
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,10 @@ def _small_recipe(
         grown = {"training.dropout_growth": 1.0}
         return _recipe("tiny", f"{why} all the while", {**grown, **settings})
     recipe = _recipe("tiny", f"{why} until each is well known", settings)
-    return _with_more_subwords(recipe, pairs, settings)
+    recipe = _with_more_subwords(recipe, pairs, settings)
+    if not pairs or passes < PASSES_FOR_R_DROP:
+        return recipe
+    return _with_r_drop(recipe, settings)
 
 
 def _with_more_subwords(
@@ -109,6 +115,15 @@ def _with_more_subwords(
     size = TIMES_MORE_SUBWORDS * choose_vocabulary_size(pairs, config.tokenizer.kind)
     why = f"{recipe.why}; so many passes can teach it {size:,} subwords"
     return _recipe(recipe.preset, why, {name: size, **settings})
+
+
+def _with_r_drop(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """Take two passes at once, with other dropout, which are to agree."""
+    config = recipe.config
+    if config.model.kind != "transformer":
+        return recipe
+    why = f"{recipe.why}; two passes at once, with other dropout, are to agree"
+    return Recipe(recipe.preset, why, config.with_settings({**R_DROP, **settings}))
 
 
 def _two_digits(number: float) -> str:
