@@ -44,7 +44,7 @@ def test_a_gradient_that_lies_otherwise_is_read_too() -> None:
 
 def test_turning_keeps_lengths_and_the_first_place() -> None:
     x = torch.randn(2, 4, 300, 32)
-    told = Rotary(32, length=8)(x, 0, 300).turn
+    told = Rotary(32)(x, 0, 300).turn
     turned = turn(x, *told)
     torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1))
     assert torch.equal(turned[:, :, 0], x[:, :, 0])

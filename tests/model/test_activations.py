@@ -96,10 +96,7 @@ def test_the_formula_is_near_what_recurrent_kernels_keep(
 def kept_bytes(config: ModelConfig, shape: BatchShape) -> int:
     """Run forward and count what autograd keeps."""
     model = build_model(config, 50)
-    own = {
-        tensor.untyped_storage().data_ptr()
-        for tensor in (*model.parameters(), *model.buffers())
-    }
+    own = {p.untyped_storage().data_ptr() for p in model.parameters()}
     kept: dict[int, Tensor] = {}  # by storage: what two operations keep is there once
 
     def keep(tensor: Tensor) -> Tensor:

@@ -59,10 +59,13 @@ def test_any_stretch_is_cut_from_the_same_table() -> None:
         assert torch.equal(positions(start, length), whole[start : start + length])
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize(("start", "length"), [(0, 9), (8, 1), (5, 30), (100, 1)])
-def test_an_extended_table_equals_a_longer_one(start: int, length: int) -> None:
-    short = SinusoidalPositions(6, length=8)
-    long = SinusoidalPositions(6, length=500)
+def test_an_extended_table_equals_a_longer_one(
+    start: int, length: int, dtype: torch.dtype
+) -> None:
+    short = SinusoidalPositions(6, length=8).to(dtype)
+    long = SinusoidalPositions(6, length=500).to(dtype)
     assert torch.equal(short(start, length), long(start, length))
     assert torch.equal(short(0, 8), long(0, 8))
 

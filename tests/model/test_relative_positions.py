@@ -58,26 +58,6 @@ def test_turning_changes_no_length() -> None:
     torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1), rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_an_extended_table_of_turns_equals_a_longer_one(dtype: torch.dtype) -> None:
-    short, long = (Rotary(6, length).to(dtype) for length in (8, 500))
-    like = torch.zeros(1, dtype=dtype)
-    for start, length in [(0, 9), (8, 1), (100, 30), (0, 8)]:
-        one, other = (each(like, start, length).turn for each in (short, long))
-        assert torch.equal(one.cosines, other.cosines)
-        assert torch.equal(one.sines, other.sines)
-
-
-def test_turns_made_while_translating_serve_training_too() -> None:
-    rotary = Rotary(6, length=8)
-    with torch.inference_mode():
-        rotary(LIKE, 0, 50)
-    x = torch.ones(50, 6, requires_grad=True)
-    rotary(torch.zeros(1), 0, 50).turn(x).square().sum().backward()
-    torch.testing.assert_close(x.grad, 2 * torch.ones(50, 6))
-    assert not rotary.state_dict()
-
-
 def test_alibi_lowers_scores_by_distance_and_head() -> None:
     bias = Alibi(4, causal=True)(LIKE, 0, 6).bias
     assert bias.shape == (1, 4, 6, 6)

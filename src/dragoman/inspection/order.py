@@ -11,7 +11,6 @@ from dragoman.errors import InspectionError
 from dragoman.inspection.inspection import Inspection, look
 from dragoman.inspection.interventions import Without
 from dragoman.inspection.translating import search
-from dragoman.model.positions import sinusoids
 from dragoman.model.relative_positions import Rotary
 from dragoman.model.transformer import Transformer
 from dragoman.translator import Translator
@@ -27,10 +26,9 @@ def position_table(translator: Translator, length: int) -> Tensor:
     if not isinstance(model, Transformer):
         raise InspectionError("this model has no positions: it reads word after word")
     told = model.encoder.relative_positions
-    if isinstance(told, Rotary):
-        return sinusoids(length, told.d_head).float()
+    source = told.angles if isinstance(told, Rotary) else model.embed_source.positions
     with torch.no_grad():
-        table: Tensor = model.embed_source.positions(0, length)
+        table: Tensor = source(0, length)
     return table.to("cpu", torch.float32)
 
 

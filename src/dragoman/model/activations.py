@@ -42,8 +42,11 @@ def _text(config: ModelConfig, batch: BatchShape) -> float:
         + layers * places * (4 * inner + _copies(config))
         + layers * _softmax(config, places, length)
     )
-    if config.positions == "alibi" and not config.attention_dropout:
-        return numbers + config.num_heads * length * (length if writes else places)
+    match config.positions:
+        case "alibi" if not config.attention_dropout:
+            return numbers + config.num_heads * length * (length if writes else places)
+        case "rotary":
+            numbers += 2 * config.head_size * length
     return numbers if writes else numbers + layers * _mask(config, places)
 
 
@@ -156,7 +159,13 @@ def _mask(config: ModelConfig, places: float) -> float:
 
 def _told(config: ModelConfig, batch: BatchShape) -> float:
     """Count the encoder's masks, and what self-attention is told of places."""
-    if config.positions == "alibi" and not config.attention_dropout:
-        pairs = batch.source_places * batch.source_length + batch.target_length**2
-        return config.num_heads * pairs  # one mask for all layers
-    return config.num_encoder_layers * _mask(config, batch.source_places)
+    lengths = batch.source_length + batch.target_length
+    masks = config.num_encoder_layers * _mask(config, batch.source_places)
+    match config.positions:
+        case "rotary":
+            return masks + 2 * config.head_size * lengths
+        case "alibi" if not config.attention_dropout:  # one mask for all layers
+            pairs = batch.source_places * batch.source_length + batch.target_length**2
+            return config.num_heads * pairs
+        case _:
+            return masks

@@ -82,7 +82,7 @@ def _suits(decoder: Decoder) -> bool:
 def _tells_what_kernels_know(positions: nn.Module) -> bool:
     """Say whether self-attention is told nothing, or turns that kernels can make."""
     if isinstance(positions, Rotary):
-        return fills_vectors(positions.d_head)
+        return fills_vectors(positions.angles.d_model)
     return isinstance(positions, NothingToTell)
 
 

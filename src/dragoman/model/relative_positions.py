@@ -6,7 +6,6 @@ or a score is lowered the more, the farther its key is away (ALiBi). Both go on 
 longest sentence of training. Attention to the source is told nothing.
 """
 
-import math
 from typing import NamedTuple
 
 import torch
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.kernels import turn as kernel
+from dragoman.model.positions import SinusoidalPositions
 
 
 class Turn(NamedTuple):
@@ -40,36 +40,20 @@ class Told(NamedTuple):
 
 
 class Rotary(nn.Module):
-    """Turns pairs of dimensions, each at its own speed, as the sinusoids do (§3.5)."""
+    """Turns pairs of dimensions by the angles of the sinusoids (§3.5)."""
 
-    table: Tensor
-
-    def __init__(self, d_head: int, length: int = 256) -> None:
+    def __init__(self, d_head: int) -> None:
         super().__init__()
-        self.d_head = d_head
-        self.register_buffer("table", turns(length, d_head), persistent=False)
+        self.angles = SinusoidalPositions(d_head)
 
     def forward(
         self, like: Tensor, start: int, length: int, keys: Tensor | None = None
     ) -> Told:
         """Tell the turn of `length` places from `start` on; keys were turned before."""
         del keys
-        table, end = self.table, start + length
-        if end > table.shape[1]:
-            with torch.inference_mode(False):  # training may go on with this table
-                self.table = table = turns(2 * end, self.d_head).to(table)
-        return Told(turn=Turn(*table[:, start:end].to(like)))
-
-
-def turns(length: int, d_head: int) -> Tensor:
-    """Give the cosines and the sines (2, length, d_head) of the first places."""
-    places = torch.arange(length, dtype=torch.float64)
-    pairs = torch.arange(0, d_head, 2, dtype=torch.float64)
-    speeds = torch.exp(pairs * (-math.log(10000.0) / d_head))
-    angles = places[:, None] * speeds  # (length, d_head / 2)
-    angles = torch.cat((angles, angles), dim=-1)
-    # Whatever they become later: exact copies of a model must turn as it does.
-    return torch.stack((angles.cos(), angles.sin())).to(torch.get_default_dtype())
+        waves = self.angles(start, length).to(like).unflatten(1, (-1, 2))
+        sines, cosines = waves.repeat(1, 2, 1).unbind(dim=-1)
+        return Told(turn=Turn(cosines.contiguous(), sines.contiguous()))
 
 
 class Alibi(nn.Module):
