@@ -114,6 +114,7 @@ def test_very_many_passes_over_few_pairs_call_for_r_drop(
     assert "two passes at once, with other dropout, are to agree" in long.why
     asked = choose_recipe(None, 60, 29_000, {"training.r_drop": 0.0})
     assert asked.config.training.r_drop == 0
+    assert "agree" not in asked.why
     for pairs, kind in ((0, "transformer"), (29_000, "language_model")):
         other = choose_recipe(None, 60, pairs, {"model.kind": kind})
         assert other.config.training.r_drop == 0

@@ -98,10 +98,11 @@ def _small_recipe(
         grown = {"training.dropout_growth": 1.0}
         return _recipe("tiny", f"{why} all the while", {**grown, **settings})
     recipe = _recipe("tiny", f"{why} until each is well known", settings)
-    recipe = _with_more_subwords(recipe, pairs, settings)
-    if not pairs or passes < PASSES_FOR_R_DROP:
+    uncounted = not pairs  # a stream, which can be read but once
+    if uncounted or recipe.config.model.reads_text:
         return recipe
-    return _with_r_drop(recipe, settings)
+    recipe = _with_more_subwords(recipe, pairs, settings)
+    return recipe if passes < PASSES_FOR_R_DROP else _with_r_drop(recipe, settings)
 
 
 def _with_more_subwords(
@@ -109,8 +110,7 @@ def _with_more_subwords(
 ) -> Recipe:
     """Let a translator that will see its pairs many times know longer subwords."""
     name, config = "tokenizer.vocabulary_size", recipe.config
-    uncounted = not pairs  # a stream, which can be read but once
-    if uncounted or name in settings or config.model.reads_text:
+    if name in settings:
         return recipe
     size = TIMES_MORE_SUBWORDS * choose_vocabulary_size(pairs, config.tokenizer.kind)
     why = f"{recipe.why}; so many passes can teach it {size:,} subwords"
@@ -119,11 +119,11 @@ def _with_more_subwords(
 
 def _with_r_drop(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
     """Take two passes at once, with other dropout, which are to agree."""
-    config = recipe.config
-    if config.model.kind != "transformer":
+    if "training.r_drop" in settings:
         return recipe
     why = f"{recipe.why}; two passes at once, with other dropout, are to agree"
-    return Recipe(recipe.preset, why, config.with_settings({**R_DROP, **settings}))
+    config = recipe.config.with_settings({**R_DROP, **settings})
+    return Recipe(recipe.preset, why, config)
 
 
 def _two_digits(number: float) -> str:
