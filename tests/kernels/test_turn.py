@@ -19,7 +19,7 @@ def drawn(width: int, length: int = 13) -> tuple[Tensor, Tensor, Turn]:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("width", [32, 64, 96])
+@pytest.mark.parametrize("width", [6, 16, 32, 48, 64])
 def test_it_is_the_formula_in_value_and_gradient(width: int, threads: int) -> None:
     torch.set_num_threads(threads)
     joint, heads, told = drawn(width)
@@ -54,7 +54,6 @@ def test_turning_keeps_lengths_and_the_first_place() -> None:
 def test_what_it_is_not_made_for_is_left_to_torch() -> None:
     turns = torch.randn(3, 32)
     assert suits(torch.randn(1, 2, 3, 32), turns)
-    assert not suits(torch.randn(1, 2, 3, 16), turns[:, :16]), "half a vector"
     assert not suits(torch.randn(1, 2, 3, 32), turns[:1]), "one turn for all words"
     assert not suits(torch.randn(2, 3, 32), turns), "no heads"
     assert not suits(torch.randn(1, 2, 3, 32).double(), turns)

@@ -92,6 +92,7 @@ def walk(
         {"attention_scale": False, "num_encoder_layers": 1},
         {"positions": "learned", "d_model": 512, "num_heads": 8, "d_ff": 100},
         {"positions": "sinusoidal", "tie_embeddings": False, "d_head": 48},
+        {"positions": "rotary", "d_head": 16},
         {"positions": "rotary", "d_head": 64},
     ],
 )
@@ -166,7 +167,6 @@ def test_a_copy_has_kernels_of_its_own() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"positions": "rotary", "d_head": 16},
         {"positions": "alibi"},
         {"activation": "gelu"},
         {"norm_kind": "rms"},

@@ -8,23 +8,17 @@ from torch import Tensor
 
 from dragoman.kernels.choice import kernel_for, kernels
 from dragoman.kernels.heads import Heads, room_like
-from dragoman.kernels.pointers import LANES, pointer, threads
+from dragoman.kernels.pointers import pointer, threads
 
 
 def suits(x: Tensor, cosines: Tensor) -> bool:
-    """Say whether kernels are at work, with a turn for each word, in whole vectors."""
+    """Say whether kernels are at work, with a turn for each word."""
     return (
         kernel_for(x)
         and x.dim() == 4
         and x.stride(-1) == 1
         and x.shape[-2:] == cosines.shape
-        and fills_vectors(x.shape[-1])
     )
-
-
-def fills_vectors(d_head: int) -> bool:
-    """Say whether kernels can turn heads of this width."""
-    return d_head % (2 * LANES) == 0
 
 
 def turn(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:

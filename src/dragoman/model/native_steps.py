@@ -14,7 +14,6 @@ from dragoman.kernels.choice import kernel_reads
 from dragoman.kernels.decoder_step import DecoderStep, LayerWeights, Norm, Shape
 from dragoman.kernels.pointers import LANES
 from dragoman.kernels.product import Panels
-from dragoman.kernels.turn import fills_vectors
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.layers import DecoderLayer
 from dragoman.model.norms import LayerNorm
@@ -70,20 +69,13 @@ def _suits(decoder: Decoder) -> bool:
     assert isinstance(first, DecoderLayer)
     attention = first.self_attention
     return (
-        _tells_what_kernels_know(decoder.relative_positions)
+        isinstance(decoder.relative_positions, (NothingToTell, Rotary))
         and first.feed_forward.activation == "relu"
         and isinstance(first.around_feed_forward.norm, LayerNorm)
         and attention.num_kv_heads == attention.num_heads
         and attention.d_head % LANES == 0
         and attention.output.out_features % LANES == 0
     )
-
-
-def _tells_what_kernels_know(positions: nn.Module) -> bool:
-    """Say whether self-attention is told nothing, or turns that kernels can make."""
-    if isinstance(positions, Rotary):
-        return fills_vectors(positions.angles.d_model)
-    return isinstance(positions, NothingToTell)
 
 
 def _build(decoder: Decoder) -> DecoderStep:
