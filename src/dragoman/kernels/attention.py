@@ -112,24 +112,29 @@ def _shape(
 
 
 def _together(*views: Tensor) -> list[Tensor]:
-    """Make room for gradients that lie as their tensors do.
+    """Make room for gradients: neighbours where their tensors are neighbours.
 
-    Neighbours in one joint projection get neighbouring gradients, so that nobody has
-    to copy them together.
+    So nobody has to copy the gradients of a joint projection together; but those of
+    queries and keys that rotary positions turned lie by themselves.
     """
+    storages = [view.untyped_storage().data_ptr() for view in views]
     reach: dict[int, tuple[int, int]] = {}
-    for view in views:
-        place, first = view.untyped_storage().data_ptr(), int(view.storage_offset())
+    for view, storage in zip(views, storages, strict=True):
+        first = int(view.storage_offset())
         steps = zip(view.shape, view.stride(), strict=True)
         end = first + 1 + sum((size - 1) * step for size, step in steps)
-        earlier = reach.get(place, (first, end))
-        reach[place] = min(first, earlier[0]), max(end, earlier[1])
+        earlier = reach.get(storage, (first, end))
+        reach[storage] = min(first, earlier[0]), max(end, earlier[1])
     rooms = {
-        place: views[0].new_empty(end - first) for place, (first, end) in reach.items()
+        storage: views[0].new_empty(end - first)
+        for storage, (first, end) in reach.items()
+        if storages.count(storage) > 1
     }
     given = []
-    for view in views:
-        place = view.untyped_storage().data_ptr()
-        offset = view.storage_offset() - reach[place][0]
-        given.append(rooms[place].as_strided(view.shape, view.stride(), offset))
+    for view, storage in zip(views, storages, strict=True):
+        if storage not in rooms:
+            given.append(room_like(view))
+            continue
+        offset = view.storage_offset() - reach[storage][0]
+        given.append(rooms[storage].as_strided(view.shape, view.stride(), offset))
     return given
