@@ -23,7 +23,8 @@ MOST_DROPOUT = 0.3
 MANY_PASSES = 15.0
 # With many passes there is time to learn longer subwords too, which translate better.
 TIMES_MORE_SUBWORDS = 2
-# With more still, two passes at once that agree with each other teach more.
+# With more still, two passes at once that agree with each other teach more, in half as
+# many updates; words that drop out whole would leave them little to agree on.
 PASSES_FOR_R_DROP = 60.0
 R_DROP = {"training.r_drop": 2.0, "training.r_drop_from": 0.1}
 
@@ -118,10 +119,11 @@ def _with_more_subwords(
 
 
 def _with_r_drop(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
-    """Take two passes at once, with other dropout, which are to agree."""
-    if "training.r_drop" in settings:
+    """Take passes two at a time, with other dropout, which are to agree."""
+    model = recipe.config.model
+    if "training.r_drop" in settings or model.word_dropout or not model.dropout:
         return recipe
-    why = f"{recipe.why}; two passes at once, with other dropout, are to agree"
+    why = f"{recipe.why}; two passes at a time, with other dropout, are to agree"
     config = recipe.config.with_settings({**R_DROP, **settings})
     return Recipe(recipe.preset, why, config)
 
