@@ -83,7 +83,7 @@ def test_one_setting_changes_and_the_rest_stays() -> None:
         (
             {"model.positions": "rotary", "model.d_head": 7},
             "heads of width 7 are odd: rotary positions turn pairs of dimensions, so "
-            "choose an even model.d_head",
+            'choose an even model.d_head, or set model.positions="sinusoidal"',
         ),
         ({"model.norm_kind": "group"}, "is not one of layer, rms, batch, none"),
         ({"model.activation": "tanh"}, "is not one of relu, gelu, swiglu"),

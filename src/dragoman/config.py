@@ -77,7 +77,8 @@ class ModelConfig:
         if self.positions == "rotary" and self.head_size % 2:
             raise ConfigError(
                 f"heads of width {self.head_size} are odd: rotary positions turn pairs "
-                "of dimensions, so choose an even model.d_head"
+                "of dimensions, so choose an even model.d_head, or set "
+                'model.positions="sinusoidal"'
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ConfigError(
