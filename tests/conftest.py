@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # Before torch: two test processes that each take two cores stand in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -94,27 +95,47 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> ToyCorpus:
     )
 
 
+TrainToy = Callable[[str, str, int, dict[str, Any]], Path]
+
+
 @pytest.fixture(scope="session")
-def model_folder(corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def train_toy(corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory) -> TrainToy:
+    """Train a model of this name that learns a little, and give its folder."""
+
+    def trained(name: str, preset: str, steps: int, settings: dict[str, Any]) -> Path:
+        folder = tmp_path_factory.mktemp("models") / name
+        train(
+            folder,
+            source=corpus.train_source,
+            target=corpus.train_target,
+            valid_source=corpus.valid_source,
+            valid_target=corpus.valid_target,
+            preset=preset,
+            steps=steps,
+            settings=settings,
+            quiet=True,
+        )
+        return folder
+
+    return trained
+
+
+@pytest.fixture(scope="session")
+def model_folder(train_toy: TrainToy) -> Path:
     """A model that has learned a little; tests must leave it as it is."""
-    folder = tmp_path_factory.mktemp("models") / "toy"
-    train(
-        folder,
-        source=corpus.train_source,
-        target=corpus.train_target,
-        valid_source=corpus.valid_source,
-        valid_target=corpus.valid_target,
-        preset="fast",
-        steps=60,
-        settings={
-            **SMALL,
-            "model.positions": "sinusoidal",
-            "training.precision": "float32",  # the same model on every processor
-            "training.weight_decay": 0,
-        },
-        quiet=True,
-    )
-    return folder
+    settings = {
+        **SMALL,
+        "model.positions": "sinusoidal",
+        "training.precision": "float32",  # the same model on every processor
+        "training.weight_decay": 0,
+    }
+    return train_toy("toy", "fast", 60, settings)
+
+
+@pytest.fixture(scope="session")
+def rotary_folder(train_toy: TrainToy) -> Path:
+    """A model with rotary positions; tests must leave it as it is."""
+    return train_toy("rotary", "fast", 2, SMALL)
 
 
 SMALL_RECURRENT = {
@@ -129,28 +150,15 @@ SMALL_RECURRENT = {
 
 
 @pytest.fixture(scope="session")
-def recurrent_folders(
-    corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Path]:
+def recurrent_folders(train_toy: TrainToy) -> dict[str, Path]:
     """Recurrent models that have learned a little; tests must leave them as they are.
 
     One looks back at the source ("lstm-attention") and one does not ("gru").
     """
-    folders = {}
-    for preset in ("lstm-attention", "gru"):
-        folders[preset] = tmp_path_factory.mktemp("recurrent") / preset
-        train(
-            folders[preset],
-            source=corpus.train_source,
-            target=corpus.train_target,
-            valid_source=corpus.valid_source,
-            valid_target=corpus.valid_target,
-            preset=preset,
-            steps=40,
-            settings=SMALL_RECURRENT,
-            quiet=True,
-        )
-    return folders
+    return {
+        preset: train_toy(preset, preset, 40, SMALL_RECURRENT)
+        for preset in ("lstm-attention", "gru")
+    }
 
 
 @pytest.fixture(scope="session")

@@ -103,8 +103,8 @@ class Attention:
     layer: int
     read: Tensor  # (query, d_model): what W_Q reads
     attended: Tensor  # (key, d_model): what W_K and W_V read
-    queries: Tensor  # (head, query, d_head)
-    keys: Tensor  # (head, key, d_head)
+    queries: Tensor  # (head, query, d_head), turned where positions are rotary
+    keys: Tensor  # (head, key, d_head), turned likewise
     values: Tensor
     mask: Tensor  # (query, key): True means "may attend"
     heads: Tensor  # (head, query, d_head): what the model's own kernel gave

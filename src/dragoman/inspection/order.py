@@ -20,7 +20,8 @@ def position_table(translator: Translator, length: int) -> Tensor:
     """Give what the source's embedding adds at each position (length, d_model).
 
     Where positions are rotary nothing is added: these are the sines and cosines of the
-    angles by which queries and keys are turned (length, d_head).
+    angles by which queries and keys are turned (length, d_head). Columns 2i and 2i + 1
+    turn dimensions i and i + d_head / 2.
     """
     model = translator.saved.model
     if not isinstance(model, Transformer):

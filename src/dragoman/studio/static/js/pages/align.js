@@ -102,7 +102,7 @@ function Agreement({ data, asked }) {
       <div class="panels spaced"><${Figure} id="agreement" title="Do they agree?" wide ...${matrixExports(shown)}
         caption="Rank correlation of each two measures, averaged over the predicted words: 1 is the same order, 0 none. Believe an alignment more when they agree."
         python=${() => python(data.question, `print(inspection.attributions(layer=${layer.value}, head=${head.value === null ? "None" : head.value}).agreement)`)}>
-        <div class="scrolling"><table class="data"><thead><tr><th scope="col"><span class="unseen">measure</span></th>${found.methods.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+        <div class="scrolling" tabindex="0" role="region" aria-label="Agreement of the measures"><table class="data"><thead><tr><th scope="col"><span class="unseen">measure</span></th>${found.methods.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
           <tbody>${found.methods.map((name, j) => html`<tr><th scope="row">${name}</th>${found.agreement[j].map((value) => html`<td class="number">${fixed(value, 2)}</td>`)}</tr>`)}</tbody></table></div>
       <//></div>`;
   }}<//>`;

@@ -94,7 +94,7 @@ function Intervals({ found, names }) {
   const apart = most > 40 ? 20 : most > 15 ? 10 : 5;
   const marks = Array.from({ length: Math.floor(most / apart) + 1 }, (_, k) => k * apart);
   return html`
-    <div class="scrolling" ref=${frame}><svg class="drawing intervals" viewBox=${`0 0 ${room} ${bottom + 24}`} style=${{ width: `${room}px`, height: `${bottom + 24}px` }} role="img"
+    <div class="scrolling" tabindex="0" role="region" aria-label="BLEU by length, with intervals" ref=${frame}><svg class="drawing intervals" viewBox=${`0 0 ${room} ${bottom + 24}`} style=${{ width: `${room}px`, height: `${bottom + 24}px` }} role="img"
       aria-label=${found.models.map((one, k) => `${names[k]}: ${one.map((b) => `${b.words} words ${fixed(b.bleu, 1)}`).join(", ")}`).join("; ")}>
       ${marks.map((value) => html`
         <line class=${value ? "scale" : "scale zero"} x1=${x(value)} x2=${x(value)} y1="4" y2=${bottom} />

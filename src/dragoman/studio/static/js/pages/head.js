@@ -81,7 +81,8 @@ function Switches({ data, at, found }) {
 function Walk({ found, at, question }) {
   const name = headName(kind.value, layer.value, oneHead.value);
   const dk = model.value.d_head;
-  const turned = model.value.positions === "rotary" && kind.value !== "cross" ? ", turned by its place" : "";
+  const turns = model.value.positions === "rotary" && kind.value !== "cross" && !changes.value.includes("without:positions");
+  const turned = turns ? ", turned by its place" : "";
   const [query, key] = [readable(at.queries.pieces[at.query]), readable(at.keys.pieces[at.key])];
   const code = () => python(question, [
     "from dragoman.inspection.walk_through import walk_through", "",

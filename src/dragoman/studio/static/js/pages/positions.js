@@ -18,12 +18,13 @@ const code = (then) => () => pythonOfModel(
 export function Positions() {
   const offset = clamp(number("offset", 5), 1, 63);
   const name = model.value.name;
+  const turns = model.value.positions === "rotary";
   const facts = useAnswer("/api/positions", { model: name, offset });
   const rows = useTensor("/api/position_rows", { model: name });
   return html`
     <div class="panels">
-      <${Answer} of=${rows}>${(table) => html`<${Heatmap} table=${table} turns=${facts.data?.kind === "rotary"} />`}<//>
-      <${Answer} of=${rows}>${(table) => html`<${Dimensions} table=${table} />`}<//>
+      <${Answer} of=${rows}>${(table) => html`<${Heatmap} table=${table} turns=${turns} />`}<//>
+      <${Answer} of=${rows}>${(table) => html`<${Dimensions} table=${table} turns=${turns} />`}<//>
       <${Answer} of=${facts}>${(found) => html`<${Similarity} found=${found} />`}<//>
       <${Answer} of=${facts}>${(found) => html`<${Turn} found=${found} offset=${offset} />`}<//>
       <${Swap} />
@@ -37,32 +38,33 @@ function Heatmap({ table, turns }) {
     data: table.data,
     rows: Array.from({ length }, (_, k) => String(k)),
     columns: Array.from({ length: width }, (_, k) => String(k + 1)),
-    low: -1, high: 1, colours: "diverging", rowTitle: "position", columnTitle: "dimension",
-  }), [table]);
+    low: -1, high: 1, colours: "diverging", rowTitle: "position", columnTitle: turns ? "sine and cosine of each pair's angle" : "dimension",
+  }), [table, turns]);
   return html`
     <${Figure} wide id="encoding" title=${turns ? "By what each position turns queries and keys" : "What is added at each position"} ...${matrixExports(shown)} python=${code("print(table)")}
-      caption=${(turns ? "Rotary positions add nothing to a word: the pairs of dimensions of its queries and keys are turned by an angle, whose sine and cosine are shown. " : "")
+      caption=${(turns ? `Rotary positions add nothing to a word: each pair of dimensions of its queries and keys, i and i + ${width / 2}, is turned by an angle, whose sine and cosine are two neighbours here. ` : "")
         + "Each row is a position, each pair of columns one wave; to the right the waves grow longer."}>
       <${Matrix} label="Positional encoding" ...${shown} numbers=${false} smallest=${3} largest=${14} height=${400} selected=${{ row: null, column: dimension }}
         onSelect=${(_, column) => set({ dimension: column + 1 })} />
     <//>`;
 }
 
-function Dimensions({ table }) {
+function Dimensions({ table, turns }) {
   const [length, width] = table.shape;
   const dimension = clamp(number("dimension", chosen(width)), 1, width) - 1;
+  const named = (at) => (turns ? `${at % 2 ? "cosine" : "sine"} of angle ${Math.floor(at / 2) + 1}` : `dimension ${at + 1}`);
   const curve = (at) => Array.from({ length }, (_, p) => table.data[p * width + at]);
   const shown = useMemo(() => ({
     x: Array.from({ length }, (_, p) => p),
     series: [dimension, Math.min(dimension + 1, width - 1), Math.min(dimension + Math.ceil(width / 8), width - 1)]
       .filter((at, k, all) => all.indexOf(at) === k)
-      .map((at) => ({ label: `dimension ${at + 1}`, values: curve(at) })),
+      .map((at) => ({ label: named(at), values: curve(at) })),
     xTitle: "position",
-  }), [table, dimension]);
+  }), [table, dimension, turns]);
   return html`
     <${Figure} id="waves" title="Waves" ...${curveExports(shown)} python=${code(`print(table[:, ${dimension}])`)}
-      caption="The chosen dimension, its partner, and a slower one.">
-      <div class="controls"><label for="dimension">dimension</label>
+      caption=${turns ? "The chosen sine or cosine, its neighbour, and a slower one." : "The chosen dimension, its partner, and a slower one."}>
+      <div class="controls"><label for="dimension">${turns ? "sine or cosine" : "dimension"}</label>
         <input id="dimension" type="range" min="1" max=${width} value=${dimension + 1}
           onInput=${(event) => set({ dimension: event.target.value })} /><output>${dimension + 1}</output></div>
       <${Curves} label="Waves" ...${shown} />
@@ -133,7 +135,7 @@ function Swap() {
       python=${() => python(data.question, `from dragoman.inspection.order import swap_words\n\nprint(swap_words(inspection, ${first}, ${second}))`, { changed: false })}>
       <div class="controls">${choose("first", first, "swap")} ${choose("second", second, "and")}</div>
       <${Answer} of=${answer} empty="Choose two different words.">${(found) => html`
-        <div class="scrolling"><table class="data texts">
+        <div class="scrolling" tabindex="0" role="region" aria-label="With and without positions"><table class="data texts">
           <thead><tr><th scope="col">order</th><th scope="col">positions</th><th scope="col">source</th><th scope="col">translation</th><th scope="col" class="number">log P</th></tr></thead>
           <tbody>${rows(found).map(([order, with_, one]) => html`
             <tr><td>${order}</td><td>${with_}</td><td>${one.source_text}</td><td>${one.translation}</td><td class="number">${fixed(one.log_probability)}</td></tr>`)}</tbody>

@@ -117,7 +117,7 @@ function Norms({ sublayers, place, stack, question }) {
     <${Figure} wide id="norms" title="Layer norms" table=${table} svg=${matrixExports(exported).svg}
       caption="Mean and variance of the chosen place's vector before and after each norm, and the range of the learned γ and β."
       python=${() => python(question, `for sublayer in inspection.sublayers("${stack}"):\n    print(sublayer.norm.mean[${place}], sublayer.norm.variance[${place}], sublayer.norm.gamma, sublayer.norm.beta)`)}>
-      <div class="scrolling"><table class="data">
+      <div class="scrolling" tabindex="0" role="region" aria-label="Numbers of each norm"><table class="data">
         <thead><tr>${columns.map((text, k) => html`<th scope="col" class=${k ? "number" : ""}>${text}</th>`)}</tr></thead>
         <tbody>${sublayers.map((one) => html`<tr>${row(one).map((value, k) => html`
           <td class=${k ? "number" : ""}>${k ? fixed(value, 4) : value}</td>`)}

@@ -33,7 +33,7 @@ function Order() {
         "from dragoman.studio.validation_text import first_pairs", "",
         `print(order(translator, [source for source, _ in first_pairs(Path(${quote(model.value.folder)}), 20)]))`].join("\n"))}>
       <${JobControl} of=${job} name="Swap words" />
-      ${found && html`<div class="scrolling"><table class="data narrow"><thead><tr><th scope="col">reading</th><th scope="col" class="number">translations that changed</th><th scope="col" class="number">largest change of a word's encoding, mean</th></tr></thead>
+      ${found && html`<div class="scrolling" tabindex="0" role="region" aria-label="Readings"><table class="data narrow"><thead><tr><th scope="col">reading</th><th scope="col" class="number">translations that changed</th><th scope="col" class="number">largest change of a word's encoding, mean</th></tr></thead>
         <tbody>${rows.map(([name, changed, memory]) => html`<tr><td>${name}</td><td class="number">${changed} of ${found.sentences}</td><td class="number">${memory < 1e-3 ? memory.toExponential(1) : fixed(memory)}</td></tr>`)}</tbody></table></div>`}
     <//>`;
 }
@@ -55,7 +55,7 @@ function Scaling() {
       python=${() => "from dragoman.inspection.why_attention import saturation\n\nfor row in saturation():\n    print(row)\n"}>
       <${JobControl} of=${job} name="Let dₖ grow" />
       ${found && html`<${Curves} label="Entropy by key width" ...${shown} />
-        <div class="scrolling"><table class="data"><thead><tr><th scope="col" class="number">dₖ</th><th scope="col" class="number">spread of q·k</th><th scope="col" class="number">gradient</th><th scope="col" class="number">unscaled</th></tr></thead>
+        <div class="scrolling" tabindex="0" role="region" aria-label="Numbers by key width"><table class="data"><thead><tr><th scope="col" class="number">dₖ</th><th scope="col" class="number">spread of q·k</th><th scope="col" class="number">gradient</th><th scope="col" class="number">unscaled</th></tr></thead>
           <tbody>${found.map((row) => html`<tr><td class="number">${row.d_k}</td><td class="number">${fixed(row.spread, 2)}</td><td class="number">${fixed(row.gradient, 4)}</td><td class="number">${fixed(row.gradient_unscaled, 4)}</td></tr>`)}</tbody></table></div>`}
     <//>`;
 }
@@ -77,7 +77,7 @@ function Length() {
       python=${() => pythonOfModel("from dragoman.inspection.why_attention import length_costs\n\nfor row in length_costs(translator):\n    print(row)")}>
       <${JobControl} of=${job} name="Time both" />
       ${found && html`<${Curves} label="Time by length" ...${shown} />
-        <div class="scrolling"><table class="data"><thead><tr><th scope="col" class="number">words</th><th scope="col" class="number">attention, ms</th><th scope="col" class="number">LSTM, ms</th><th scope="col" class="number">path</th><th scope="col" class="number">LSTM's path</th></tr></thead>
+        <div class="scrolling" tabindex="0" role="region" aria-label="Numbers by length"><table class="data"><thead><tr><th scope="col" class="number">words</th><th scope="col" class="number">attention, ms</th><th scope="col" class="number">LSTM, ms</th><th scope="col" class="number">path</th><th scope="col" class="number">LSTM's path</th></tr></thead>
           <tbody>${found.map((row) => html`<tr><td class="number">${row.length}</td><td class="number">${fixed(row.attention, 2)}</td><td class="number">${fixed(row.recurrent, 2)}</td><td class="number">${row.attention_path}</td><td class="number">${row.recurrent_path}</td></tr>`)}</tbody></table></div>`}
     <//>`;
 }
