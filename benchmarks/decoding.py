@@ -30,7 +30,7 @@ from peer_process import PeerProcess
 from peers.protocol import Job
 from table import Row, ratios, spread
 
-from dragoman.config import load_preset
+from dragoman.config import Config, load_preset
 from dragoman.interchange.ctranslate2 import export_ctranslate2
 from dragoman.model.weights import get_weights
 from dragoman.model_folder import build_for, load_model, save_model
@@ -122,16 +122,20 @@ class Bench:
                     "ctranslate2", Environment(Path(), "left out")
                 )
 
+    def config(self, name: str) -> Config:
+        """Give the settings of a model, which every peer has if it is not trained."""
+        if name == "trained":
+            return self.saved.config
+        return load_preset(name).with_settings(SINUSOIDAL)
+
     def make(self, name: str) -> None:
         """Save a model, its exports and its weights as plain arrays, once."""
         torch.manual_seed(1)
         saved, folder = self.saved, self.work / name
         if folder.exists():
             return
-        if name == "trained":
-            model, config = saved.model, saved.config
-        else:
-            config = load_preset(name).with_settings(SINUSOIDAL)
+        config, model = self.config(name), saved.model
+        if name != "trained":
             model = build_for(config, saved.tokenizers)
         save_model(folder, model, saved.tokenizers, config, saved.languages, "")
         for quantization in ("float32", "int8"):
@@ -141,7 +145,7 @@ class Bench:
 
     def environment(self, case: Case, name: str) -> Environment:
         """Give where a peer runs, or why it cannot take part in a case."""
-        positions = load_model(self.work / case.model).config.model.positions
+        positions = self.config(case.model).model.positions
         if name in KNOW_SINUSOIDS_ONLY and positions != "sinusoidal":
             problem = f"has no {positions} positions, as this model has"
             return Environment(Path(), problem)
@@ -149,7 +153,7 @@ class Bench:
 
     def job(self, case: Case, name: str) -> Path:
         """Write down what is asked of a peer."""
-        config = load_model(self.work / case.model).config
+        config = self.config(case.model)
         lines = (self.lines * (1 + case.count // len(self.lines)))[: case.count]
         encode = self.saved.tokenizers.source.encode_many
         sources = sorted(encode(lines), key=len, reverse=True)
