@@ -2,9 +2,9 @@
 
     python benchmarks/bench.py --shared ../shared/data
 
-Takes some twelve minutes of a machine that does nothing else, five of which train the
-demo's translator, which is then used for decoding and the studio. What cannot be
-measured here is said in its row.
+Takes some twelve minutes of a machine that does nothing else (fifteen where the peers'
+environments have first to be made), five of which train the demo's translator, which is
+then used for decoding and the studio. What cannot be measured here is said in its row.
 """
 
 import argparse
