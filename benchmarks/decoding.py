@@ -123,7 +123,7 @@ class Bench:
                 )
 
     def config(self, name: str) -> Config:
-        """Give the settings of a model, which every peer has if it is not trained."""
+        """Give the settings of a model: a random one has sinusoids, which all know."""
         if name == "trained":
             return self.saved.config
         return load_preset(name).with_settings(SINUSOIDAL)

@@ -21,7 +21,7 @@ from dragoman.model.transformer import Transformer
 from dragoman.model_folder import load_model, save_model
 from dragoman.special_tokens import BEGIN, PAD
 from dragoman.text.public_corpora import get
-from dragoman.training.train import train
+from dragoman.training.train import TrainingResult, train
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SMALL = {
@@ -95,16 +95,17 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> ToyCorpus:
     )
 
 
-TrainToy = Callable[[str, str, int, dict[str, Any]], Path]
+TrainToy = Callable[[Path, str, int, dict[str, Any]], TrainingResult]
 
 
 @pytest.fixture(scope="session")
-def train_toy(corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory) -> TrainToy:
-    """Train a model of this name that learns a little, and give its folder."""
+def train_toy(corpus: ToyCorpus) -> TrainToy:
+    """Train a model on the toy corpus: folder, preset, updates and settings."""
 
-    def trained(name: str, preset: str, steps: int, settings: dict[str, Any]) -> Path:
-        folder = tmp_path_factory.mktemp("models") / name
-        train(
+    def trained(
+        folder: Path, preset: str, steps: int, settings: dict[str, Any]
+    ) -> TrainingResult:
+        return train(
             folder,
             source=corpus.train_source,
             target=corpus.train_target,
@@ -115,27 +116,32 @@ def train_toy(corpus: ToyCorpus, tmp_path_factory: pytest.TempPathFactory) -> Tr
             settings=settings,
             quiet=True,
         )
-        return folder
 
     return trained
 
 
 @pytest.fixture(scope="session")
-def model_folder(train_toy: TrainToy) -> Path:
+def model_folder(train_toy: TrainToy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that has learned a little; tests must leave it as it is."""
+    folder = tmp_path_factory.mktemp("models") / "toy"
     settings = {
         **SMALL,
         "model.positions": "sinusoidal",
         "training.precision": "float32",  # the same model on every processor
         "training.weight_decay": 0,
     }
-    return train_toy("toy", "fast", 60, settings)
+    train_toy(folder, "fast", 60, settings)
+    return folder
 
 
 @pytest.fixture(scope="session")
-def rotary_folder(train_toy: TrainToy) -> Path:
+def rotary_folder(
+    train_toy: TrainToy, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A model with rotary positions; tests must leave it as it is."""
-    return train_toy("rotary", "fast", 2, SMALL)
+    folder = tmp_path_factory.mktemp("models") / "rotary"
+    train_toy(folder, "fast", 2, SMALL)
+    return folder
 
 
 SMALL_RECURRENT = {
@@ -150,15 +156,18 @@ SMALL_RECURRENT = {
 
 
 @pytest.fixture(scope="session")
-def recurrent_folders(train_toy: TrainToy) -> dict[str, Path]:
+def recurrent_folders(
+    train_toy: TrainToy, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
     """Recurrent models that have learned a little; tests must leave them as they are.
 
     One looks back at the source ("lstm-attention") and one does not ("gru").
     """
-    return {
-        preset: train_toy(preset, preset, 40, SMALL_RECURRENT)
-        for preset in ("lstm-attention", "gru")
-    }
+    folder = tmp_path_factory.mktemp("recurrent")
+    folders = {preset: folder / preset for preset in ("lstm-attention", "gru")}
+    for preset, each in folders.items():
+        train_toy(each, preset, 40, SMALL_RECURRENT)
+    return folders
 
 
 @pytest.fixture(scope="session")

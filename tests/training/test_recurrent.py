@@ -16,7 +16,7 @@ from dragoman.model.weights import get_weights
 from dragoman.model_folder import load_model, save_model
 from dragoman.training.loop import Trainer, Update
 from dragoman.training.objective import Objective
-from dragoman.training.train import TrainingResult, train
+from dragoman.training.train import TrainingResult
 from dragoman.translator import Translator
 
 Runner = Callable[..., TrainingResult]
@@ -34,21 +34,11 @@ TINY: dict[str, Any] = {
 
 
 @pytest.fixture
-def run(corpus: Any) -> Runner:
+def run(train_toy: Runner) -> Runner:
     def runner(
         folder: Path, preset: str, steps: int, settings: dict[str, Any]
     ) -> TrainingResult:
-        return train(
-            folder,
-            source=corpus.train_source,
-            target=corpus.train_target,
-            valid_source=corpus.valid_source,
-            valid_target=corpus.valid_target,
-            preset=preset,
-            steps=steps,
-            settings=TINY | settings,
-            quiet=True,
-        )
+        return train_toy(folder, preset, steps, TINY | settings)
 
     return runner
 

@@ -12,59 +12,75 @@ import { Answer, Empty } from "../states.js";
 
 const chosen = (width) => 1 + 2 * Math.round(width * 3 / 32); // a wave slow enough to be seen as one
 
+// One table, spoken of in two ways: it is added to embeddings, or it turns queries and keys.
+const ADDED = {
+  title: "What is added at each position",
+  about: () => "",
+  columns: "dimension",
+  one: "dimension",
+  named: (at) => `dimension ${at + 1}`,
+  three: "The chosen dimension, its partner, and a slower one.",
+};
+const TURNED = {
+  title: "By what each position turns queries and keys",
+  about: (width) => `Rotary positions add nothing to a word: each pair of dimensions of its queries and keys, i and i + ${width / 2}, is turned by an angle, whose sine and cosine are two neighbours here. `,
+  columns: "sine and cosine of each pair's angle",
+  one: "sine or cosine",
+  named: (at) => `${at % 2 ? "cosine" : "sine"} of angle ${Math.floor(at / 2) + 1}`,
+  three: "The chosen sine or cosine, its neighbour, and a slower one.",
+};
+
 const code = (then) => () => pythonOfModel(
   `from dragoman.inspection.order import position_table, rotation, similarity_by_distance\n\ntable = position_table(translator, 64)\n${then}`);
 
 export function Positions() {
   const offset = clamp(number("offset", 5), 1, 63);
   const name = model.value.name;
-  const turns = model.value.positions === "rotary";
+  const wording = model.value.positions === "rotary" ? TURNED : ADDED;
   const facts = useAnswer("/api/positions", { model: name, offset });
   const rows = useTensor("/api/position_rows", { model: name });
   return html`
     <div class="panels">
-      <${Answer} of=${rows}>${(table) => html`<${Heatmap} table=${table} turns=${turns} />`}<//>
-      <${Answer} of=${rows}>${(table) => html`<${Dimensions} table=${table} turns=${turns} />`}<//>
+      <${Answer} of=${rows}>${(table) => html`<${Heatmap} table=${table} wording=${wording} />`}<//>
+      <${Answer} of=${rows}>${(table) => html`<${Dimensions} table=${table} wording=${wording} />`}<//>
       <${Answer} of=${facts}>${(found) => html`<${Similarity} found=${found} />`}<//>
       <${Answer} of=${facts}>${(found) => html`<${Turn} found=${found} offset=${offset} />`}<//>
       <${Swap} />
     </div>`;
 }
 
-function Heatmap({ table, turns }) {
+function Heatmap({ table, wording }) {
   const [length, width] = table.shape;
   const dimension = clamp(number("dimension", chosen(width)), 1, width) - 1;
   const shown = useMemo(() => ({
     data: table.data,
     rows: Array.from({ length }, (_, k) => String(k)),
     columns: Array.from({ length: width }, (_, k) => String(k + 1)),
-    low: -1, high: 1, colours: "diverging", rowTitle: "position", columnTitle: turns ? "sine and cosine of each pair's angle" : "dimension",
-  }), [table, turns]);
+    low: -1, high: 1, colours: "diverging", rowTitle: "position", columnTitle: wording.columns,
+  }), [table, wording]);
   return html`
-    <${Figure} wide id="encoding" title=${turns ? "By what each position turns queries and keys" : "What is added at each position"} ...${matrixExports(shown)} python=${code("print(table)")}
-      caption=${(turns ? `Rotary positions add nothing to a word: each pair of dimensions of its queries and keys, i and i + ${width / 2}, is turned by an angle, whose sine and cosine are two neighbours here. ` : "")
-        + "Each row is a position, each pair of columns one wave; to the right the waves grow longer."}>
+    <${Figure} wide id="encoding" title=${wording.title} ...${matrixExports(shown)} python=${code("print(table)")}
+      caption=${`${wording.about(width)}Each row is a position, each pair of columns one wave; to the right the waves grow longer.`}>
       <${Matrix} label="Positional encoding" ...${shown} numbers=${false} smallest=${3} largest=${14} height=${400} selected=${{ row: null, column: dimension }}
         onSelect=${(_, column) => set({ dimension: column + 1 })} />
     <//>`;
 }
 
-function Dimensions({ table, turns }) {
+function Dimensions({ table, wording }) {
   const [length, width] = table.shape;
   const dimension = clamp(number("dimension", chosen(width)), 1, width) - 1;
-  const named = (at) => (turns ? `${at % 2 ? "cosine" : "sine"} of angle ${Math.floor(at / 2) + 1}` : `dimension ${at + 1}`);
   const curve = (at) => Array.from({ length }, (_, p) => table.data[p * width + at]);
   const shown = useMemo(() => ({
     x: Array.from({ length }, (_, p) => p),
     series: [dimension, Math.min(dimension + 1, width - 1), Math.min(dimension + Math.ceil(width / 8), width - 1)]
       .filter((at, k, all) => all.indexOf(at) === k)
-      .map((at) => ({ label: named(at), values: curve(at) })),
+      .map((at) => ({ label: wording.named(at), values: curve(at) })),
     xTitle: "position",
-  }), [table, dimension, turns]);
+  }), [table, dimension, wording]);
   return html`
     <${Figure} id="waves" title="Waves" ...${curveExports(shown)} python=${code(`print(table[:, ${dimension}])`)}
-      caption=${turns ? "The chosen sine or cosine, its neighbour, and a slower one." : "The chosen dimension, its partner, and a slower one."}>
-      <div class="controls"><label for="dimension">${turns ? "sine or cosine" : "dimension"}</label>
+      caption=${wording.three}>
+      <div class="controls"><label for="dimension">${wording.one}</label>
         <input id="dimension" type="range" min="1" max=${width} value=${dimension + 1}
           onInput=${(event) => set({ dimension: event.target.value })} /><output>${dimension + 1}</output></div>
       <${Curves} label="Waves" ...${shown} />
