@@ -12,7 +12,7 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor
 
 from dragoman.kernels.choice import kernels
-from dragoman.kernels.library import cpu_features
+from dragoman.kernels.instructions import processor
 from dragoman.kernels.pointers import pointer, threads
 
 FEW = 128 * 1024  # weights, whose gradients stay in a core's cache
@@ -24,8 +24,8 @@ def ours_are_faster() -> bool:
 
     The processor alone decides, not a trial: a run must go on as it began.
     """
-    told = cpu_features()
-    return "AMD" in told and "avx512f" in told.split()
+    here = processor()
+    return "AMD" in here.name and "avx512f" in here.instructions
 
 
 class _MatrixStruct(ctypes.Structure):
