@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
 from dragoman import durable
@@ -64,7 +64,7 @@ def save_model(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / CHECKSUMS).unlink(missing_ok=True)
     try:
-        save_file(get_weights(model), folder / WEIGHTS)
+        durable.replace_tensors(folder / WEIGHTS, get_weights(model))
     except SafetensorError as error:
         raise ModelFolderError(
             f"cannot save the model in {folder} ({error}): make room there and try "
