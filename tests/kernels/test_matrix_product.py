@@ -160,7 +160,9 @@ def test_a_linear_map_has_its_gradients_whether_its_weights_are_few_or_many(
     ("name", "instructions", "ours"),
     [
         ("AMD EPYC 9R14", "fma avx2 avx512f", True),
-        ("AMD Ryzen 7 3700X", "fma avx2", False),
+        ("AMD Ryzen 7 3700X", "fma avx2", True),
+        ("AMD FX-8350", "fma avx", False),
+        ("Intel(R) Core(TM) i5", "fma avx2", False),
         ("Intel(R) Xeon(R)", "fma avx2 avx512f", False),
         ("", "", False),
     ],
