@@ -1,10 +1,11 @@
 """How long threads that wait for each other stay awake, set before torch is loaded.
 
-The threads of torch, which the kernels use too, are those of GNU OpenMP. Left alone, one
-that waits turns in a loop for milliseconds, in which a partner that shares its core with
-another program gets nothing done: beside one busy program four fifths of the speed are
-lost. A thousand turns, some twenty microseconds, bridge the gaps between operations; who
-waits for longer sleeps, and leaves the core to its partner (benchmarks/journal.md).
+The threads of torch, which the kernels use too, are those of GNU OpenMP. Left alone, a
+thread that waits stays awake for milliseconds, in which a partner that shares its core
+with another program gets nothing done: beside one busy program four fifths of the speed
+are lost. A thousand turns of a loop, some twenty microseconds, bridge the gaps between
+operations; who waits for longer sleeps, and leaves the core to its partner.
+benchmarks/journal.md says what was measured.
 """
 
 import os
