@@ -8,8 +8,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from dragoman.errors import ConfigError, KernelError
 
@@ -17,6 +19,24 @@ SOURCES = Path(__file__).parent / "source"
 OPTIONS = ["-std=gnu11", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC"]
 VARIABLE = "DRAGOMAN_KERNELS"  # auto, or plain: PyTorch alone
 CPU_TABLE = Path("/proc/cpuinfo")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where kernels come from: `level` is what they were compiled for, if they were."""
+
+    kind: Literal["prebuilt", "compiled", "plain"]
+    level: str | None
+    why: str
+
+
+def kernels_origin() -> Origin:
+    """Say which kernels this process has, and why."""
+    try:
+        library()
+        return Origin("compiled", "native", f"by {find_compiler()}")
+    except KernelError as error:
+        return Origin("plain", None, str(error))
 
 
 @cache
