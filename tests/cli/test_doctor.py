@@ -3,7 +3,7 @@ import json
 import pytest
 
 from dragoman.cli.main import main
-from dragoman.machine.processor import processor_here
+from dragoman.kernels.instructions import whole_processor
 
 
 def test_the_doctor_examines_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
@@ -14,7 +14,7 @@ def test_the_doctor_examines_this_machine(capsys: pytest.CaptureFixture[str]) ->
     assert [label for label in labels if label in wanted.split()] == wanted.split()
     assert "training" in labels
     assert "faster" in labels
-    assert lines[0].startswith(f"processor   {processor_here().name}")
+    assert lines[0].startswith(f"processor   {whole_processor().name}")
     assert len(lines) < 40  # one screen
 
 

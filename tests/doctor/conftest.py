@@ -2,10 +2,10 @@ import pytest
 
 from dragoman.doctor.examination import Examination, Precision, Software, Speeds
 from dragoman.doctor.extras import Extra
+from dragoman.kernels.instructions import LEVELS, Processor
 from dragoman.kernels.library import Origin
 from dragoman.machine.cores import Cores
 from dragoman.machine.memory import Memory
-from dragoman.machine.processor import Processor
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def healthy() -> Examination:
         software=Software(
             "0.1.0", "3.11.2", "Linux 6.1, x86_64", "2.13.0+cpu", 2, "CPU"
         ),
-        processor=Processor("A Processor", ("avx2", "fma")),
+        processor=Processor("A Processor", LEVELS["x86-64-v3"]),
         cores=Cores(present=2, allowed=2, quota=None, load=0.5),
         memory=Memory(total=8 * 2**30, free=6 * 2**30, swap=0, swap_used=0),
         kernels=Origin("compiled", "native", "by /usr/bin/cc"),

@@ -87,3 +87,10 @@ def test_the_quicker_engine_is_recommended_where_it_is_missing(
         "CTranslate2 translates about twice as fast: "
         "pip install 'dragoman[ctranslate2]'"
     ]
+
+
+def test_kernels_held_to_a_level_are_held_back(healthy: Examination) -> None:
+    held = {"DRAGOMAN_KERNELS": "x86-64-v2"}
+    (line,) = advice(replace(healthy, variables=held))
+    assert line.startswith("DRAGOMAN_KERNELS may hold the processor back")
+    assert advice(replace(healthy, variables={"DRAGOMAN_KERNELS": "auto"})) == []

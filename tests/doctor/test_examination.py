@@ -7,8 +7,7 @@ from dragoman import __version__
 from dragoman.doctor import examination
 from dragoman.doctor.examination import PRESETS, examine
 from dragoman.errors import ConfigError
-from dragoman.kernels.library import Origin
-from dragoman.machine.processor import Processor
+from dragoman.kernels.instructions import Processor
 from dragoman.planning import speed as speed_module
 
 
@@ -39,35 +38,43 @@ def test_what_cannot_be_tried_is_said_beside_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(examination, "learning_speed", failing)
-    monkeypatch.setattr(examination, "kernels_origin", failing)
     found = examine()
-    assert found.kernels == Origin("plain", None, "it cannot be done")
     assert found.speeds.failure == "it cannot be done"
     assert found.speeds.products["float32"] > 0
 
 
+ABLE, OTHER = Processor("", frozenset({"avx512_bf16"})), Processor("", frozenset())
+
+
 @pytest.mark.parametrize(
-    ("instructions", "fast", "kind", "why"),
+    ("able", "whole", "fast", "kind", "why"),
     [
-        (("avx2",), False, "float32", "the processor has no instructions for bfloat16"),
         (
-            ("avx512_bf16",),
-            False,
-            "float32",
+            *(OTHER, OTHER, False, "float32"),
+            "the processor has no instructions for bfloat16",
+        ),
+        (
+            *(ABLE, ABLE, False, "float32"),
             "the processor names avx512_bf16, but a trial of it failed",
         ),
-        (("avx512_bf16",), True, "bfloat16", "the processor has avx512_bf16"),
+        (
+            *(OTHER, ABLE, False, "float32"),
+            "DRAGOMAN_KERNELS leaves out what bfloat16 needs",
+        ),
+        (ABLE, ABLE, True, "bfloat16", "the processor has avx512_bf16"),
     ],
 )
 def test_the_precision_is_explained(
-    instructions: tuple[str, ...],
+    able: Processor,
+    whole: Processor,
     fast: bool,
     kind: str,
     why: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(examination, "bfloat16_is_fast", lambda: fast)
-    precision = examination._precision(Processor("any", instructions))
+    monkeypatch.setattr(examination, "whole_processor", lambda: whole)
+    precision = examination._precision(able)
     assert (precision.kind, precision.why) == (kind, why)
 
 

@@ -5,13 +5,14 @@ from dragoman.doctor.advice import advice
 from dragoman.doctor.examination import Examination, Speeds
 from dragoman.doctor.extras import Extra
 from dragoman.doctor.report import WIDTH, plain_data, screen
+from dragoman.kernels.instructions import Processor
 from dragoman.machine.cores import Cores
 from dragoman.machine.memory import Memory
 
 
 def test_a_healthy_machine_fits_on_one_screen(healthy: Examination) -> None:
     assert screen(healthy).splitlines() == [
-        "processor   A Processor: avx2 fma",
+        "processor   A Processor, x86-64-v3: sse4_2 avx avx2 fma",
         "cores       2",
         "load        0.5 over the last minute: not busy",
         "memory      8.0 GiB, 6.0 GiB free; no swap",
@@ -64,6 +65,8 @@ def test_the_advice_stands_at_the_end_one_line_each(healthy: Examination) -> Non
 def test_plain_data_says_the_same(healthy: Examination) -> None:
     data = json.loads(json.dumps(plain_data(healthy)))
     assert data["processor"]["name"] == "A Processor"
+    assert data["processor"]["level"] == "x86-64-v3"
+    assert "avx2" in data["processor"]["instructions"]
     assert data["cores"]["usable"] == 2
     assert data["kernels"] == {
         "kind": "compiled",
@@ -73,3 +76,8 @@ def test_plain_data_says_the_same(healthy: Examination) -> None:
     assert data["extras"][1]["present"] is True
     assert data["speeds"]["learning"]["fast"] == 1612.0
     assert data["advice"] == advice(healthy)
+
+
+def test_a_processor_of_which_nothing_is_told_is_unknown(healthy: Examination) -> None:
+    found = replace(healthy, processor=Processor("", frozenset()))
+    assert screen(found).startswith("processor   unknown: not told\n")

@@ -140,6 +140,11 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
         help="go on even if data, settings, threads, processes or kernels changed",
     )
     how.add_argument(
+        "--allow-dropped",
+        action="store_true",
+        help="train even if more than a tenth of a corpus is not fit to learn from",
+    )
+    how.add_argument(
         "--debug-batch",
         type=Path,
         metavar="FILE",
@@ -177,6 +182,7 @@ def run(options: argparse.Namespace) -> int:
         tensorboard=options.tensorboard,
         quiet=options.quiet,
         allow_changed=options.allow_changed,
+        allow_dropped=options.allow_dropped,
     )
     if result.signal is not None:
         return 128 + result.signal

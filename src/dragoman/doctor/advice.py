@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from dragoman.doctor.examination import Examination
+from dragoman.kernels.instructions import LEVELS, VARIABLE
 
 LITTLE_MEMORY = 2**30
+HOLDING = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -56,14 +58,15 @@ def _about_kernels(found: Examination) -> Iterator[str]:
     cure = ""
     if "no C compiler" in kernels.why:
         cure = ": install one, such as gcc, and they are compiled at the next start"
-    elif "DRAGOMAN_KERNELS" in kernels.why:
+    elif VARIABLE in kernels.why:
         cure = ": unset it"
     yield f"the kernels are not used ({kernels.why}){cure}"
 
 
 def _about_variables(found: Examination) -> Iterator[str]:
-    held = [name for name in found.variables if name.endswith(("ISA", "CAPABILITY"))]
-    held += [name for name in found.variables if name == "MKL_ENABLE_INSTRUCTIONS"]
+    held = [name for name in HOLDING if name in found.variables]
+    if found.variables.get(VARIABLE) in LEVELS:
+        held.append(VARIABLE)
     if held:
         yield f"{' and '.join(held)} may hold the processor back: unset what you can"
 

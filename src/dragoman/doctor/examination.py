@@ -12,10 +12,15 @@ from dragoman.doctor.extras import Extra, list_extras
 from dragoman.errors import DragomanError
 from dragoman.kernels.bfloat16 import INSTRUCTIONS, bfloat16_is_fast
 from dragoman.kernels.choice import narrow_products
+from dragoman.kernels.instructions import (
+    VARIABLE,
+    Processor,
+    processor,
+    whole_processor,
+)
 from dragoman.kernels.library import Origin, kernels_origin
 from dragoman.machine.cores import Cores, cores_now
 from dragoman.machine.memory import Memory, memory_now
-from dragoman.machine.processor import Processor, processor_here
 from dragoman.model.device import choose_device
 from dragoman.planning.speed import product_speed
 from dragoman.training.learning_speed import learning_speed
@@ -80,8 +85,7 @@ class Examination:
 def examine() -> Examination:
     """Look at this machine, and let it learn for a second or two."""
     cores, memory = cores_now(), memory_now()  # before measuring adds to the load
-    processor, device = processor_here(), choose_device("auto")
-    precision = _precision(processor)
+    device, precision = choose_device("auto"), _precision(processor())
     return Examination(
         software=Software(
             dragoman=__version__,
@@ -91,10 +95,10 @@ def examine() -> Examination:
             threads=torch.get_num_threads(),
             device=_describe(device),
         ),
-        processor=processor,
+        processor=whole_processor(),
         cores=cores,
         memory=memory,
-        kernels=_kernels(),
+        kernels=kernels_origin(),
         precision=precision,
         extras=list_extras(),
         variables={
@@ -110,20 +114,15 @@ def _describe(device: torch.device) -> str:
     return "CPU, torch finds no GPU"
 
 
-def _kernels() -> Origin:
-    try:
-        return kernels_origin()
-    except DragomanError as error:  # what was asked for does not exist
-        return Origin("plain", None, str(error))
-
-
-def _precision(processor: Processor) -> Precision:
-    has = [name for name in INSTRUCTIONS if name in processor.instructions]
+def _precision(able: Processor) -> Precision:
+    has = " and ".join(sorted(INSTRUCTIONS & able.instructions))
     if bfloat16_is_fast():
-        return Precision("bfloat16", f"the processor has {' and '.join(has)}")
+        return Precision("bfloat16", f"the processor has {has}")
     if has:
-        why = f"the processor names {' and '.join(has)}, but a trial of it failed"
+        why = f"the processor names {has}, but a trial of it failed"
         return Precision("float32", why)
+    if INSTRUCTIONS & whole_processor().instructions:
+        return Precision("float32", f"{VARIABLE} leaves out what bfloat16 needs")
     return Precision("float32", "the processor has no instructions for bfloat16")
 
 

@@ -10,6 +10,22 @@ from dragoman.doctor.examination import Examination
 WIDTH = 88
 LABEL = 11
 
+# Of the many that Linux names: what products of matrices are made of.
+SHOWN = (
+    "sse4_2",
+    "avx",
+    "avx2",
+    "fma",
+    "avx512f",
+    "avx_vnni",
+    "avx512_vnni",
+    "avx512_bf16",
+    "amx_bf16",
+    "asimd",
+    "sve",
+    "bf16",
+)
+
 Rows = list[tuple[str, str]]
 
 
@@ -33,12 +49,8 @@ def _row(label: str, value: str) -> str:
 
 
 def _machine_rows(found: Examination) -> Rows:
-    processor, cores, memory = found.processor, found.cores, found.memory
-    instructions = " ".join(processor.instructions) or "instructions unknown"
-    rows = [
-        ("processor", f"{processor.name}: {instructions}"),
-        ("cores", _cores(found)),
-    ]
+    cores, memory = found.cores, found.memory
+    rows = [("processor", _processor(found)), ("cores", _cores(found))]
     if cores.load is not None:
         busy = "busy" if cores.busy else "not busy"
         rows.append(("load", f"{cores.load:.1f} over the last minute: {busy}"))
@@ -47,6 +59,13 @@ def _machine_rows(found: Examination) -> Rows:
         told = f"{_gib(memory.total)}, {_gib(memory.free)} free"
         rows.append(("memory", f"{told}; {swap if memory.swap else 'no swap'}"))
     return rows
+
+
+def _processor(found: Examination) -> str:
+    processor = found.processor
+    has = [name for name in SHOWN if name in processor.instructions]
+    level = f", {processor.level}" if processor.level else ""
+    return f"{processor.name or 'unknown'}{level}: {' '.join(has) or 'not told'}"
 
 
 def _cores(found: Examination) -> str:
@@ -124,5 +143,15 @@ def plain_data(found: Examination) -> dict[str, Any]:
         {**asdict(extra), "present": extra.present, "command": extra.command}
         for extra in found.extras
     ]
-    cores = {**asdict(found.cores), "usable": found.cores.usable}
-    return {**asdict(found), "cores": cores, "extras": extras, "advice": advice(found)}
+    processor = found.processor
+    return {
+        **asdict(found),
+        "processor": {
+            "name": processor.name,
+            "level": processor.level,
+            "instructions": sorted(processor.instructions),
+        },
+        "cores": {**asdict(found.cores), "usable": found.cores.usable},
+        "extras": extras,
+        "advice": advice(found),
+    }

@@ -91,7 +91,14 @@ def prepare_everywhere(
     """Let the first process prepare, or one on each machine that sees none of it."""
     processes, place = request.processes, request.folder / "prepared"
     given = None if request.start is None else request.start.saved.tokenizers
-    data = RunData(request.folder, request.corpora, request.valid, config, given)
+    data = RunData(
+        request.folder,
+        request.corpora,
+        request.valid,
+        config,
+        given,
+        request.allow_dropped,
+    )
     allow, quiet = request.allow_changed, request.quiet
     prepared = None
     if processes.first:

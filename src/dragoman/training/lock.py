@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dragoman.errors import TrainingError
@@ -14,13 +14,15 @@ FILE = ".lock"
 def only_run_in(folder: Path) -> Iterator[None]:
     """Keep other runs out of the folder, or say that there is one already.
 
-    The system lets go of the lock when the process ends, however it ends.
+    The system lets go of the lock when the process ends, however it ends. Folders that
+    were made for a run which then left nothing in them are removed.
     """
     if os.name != "posix":
         yield
         return
     import fcntl
 
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / FILE).open("w") as file:
         try:
@@ -30,4 +32,15 @@ def only_run_in(folder: Path) -> Iterator[None]:
                 f"another run is at work in {folder}: wait for it, stop it, or give "
                 "another folder"
             ) from error
-        yield
+        try:
+            yield
+        finally:
+            if made and [path.name for path in folder.iterdir()] == [FILE]:
+                _remove(folder, made)
+
+
+def _remove(folder: Path, made: list[Path]) -> None:
+    (folder / FILE).unlink()
+    with suppress(OSError):  # another run may have begun in one of them
+        for place in made:
+            place.rmdir()

@@ -68,11 +68,13 @@ def prepare(
     *,
     tokenizers: TokenizerPair | None = None,
     progress: Progress | None = None,
+    allow_dropped: bool = True,
 ) -> Prepared:
     """Prepare a corpus in `folder`, or open it at once if that has been done before.
 
     Everything is made under a temporary name first: what an interruption leaves behind
-    is never taken for a prepared corpus.
+    is never taken for a prepared corpus. One of which more than a tenth is dropped is
+    refused where that is not allowed.
     """
     request = describe_request(corpora, valid, config, tokenizers)
     found = _open(folder, request, corpora, config)
@@ -83,7 +85,13 @@ def prepare(
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
         report = _prepare_into(
-            temporary, corpora, valid, config, tokenizers, progress or _silence
+            temporary,
+            corpora,
+            valid,
+            config,
+            tokenizers,
+            progress or _silence,
+            allow_dropped=allow_dropped,
         )
         weights, size = _weights(corpora), config.training.batch_tokens
         Manifest(request, size, weights, report).write(temporary)
@@ -163,9 +171,19 @@ def _prepare_into(
     config: Config,
     tokenizers: TokenizerPair | None,
     progress: Progress,
+    *,
+    allow_dropped: bool,
 ) -> PreparationReport:
     if config.model.reads_text:
-        return prepare_text(folder, corpora, valid, config, tokenizers, progress)
+        return prepare_text(
+            folder,
+            corpora,
+            valid,
+            config,
+            tokenizers,
+            progress,
+            allow_dropped=allow_dropped,
+        )
     with ExitStack() as files:
         rejects = files.enter_context(
             (folder / "rejected.tsv").open(
@@ -182,6 +200,8 @@ def _prepare_into(
             # Scores mean little on a selection, so only the unusable is left out.
             whole = replace(config.data, deduplicate=False, max_ratio=float("inf"))
             held_out.read(whole, progress)
+        if not allow_dropped:
+            _refuse_many_dropped(train, held_out)
         if not tokenizers:
             tokenizers = _learn(train.text, config, progress)
         tokenizers.save(folder)
@@ -191,9 +211,16 @@ def _prepare_into(
         if valid:
             parts = held_out.encode(tokenizers, most, progress)
             _store(_saving_text(parts, folder), folder / "valid", tokenizers)
+        if not allow_dropped:
+            _refuse_many_dropped(train, held_out)  # of too many tokens
         mixture = mixture_of(corpora, [tally.kept for tally in train.tallies])
         store = TokenStore.open(folder / "train").mixed(mixture)
         return summarize(train, held_out, tokenizers, store, config, corpora)
+
+
+def _refuse_many_dropped(*selections: Selection) -> None:
+    for selection in selections:
+        selection.refuse_many_dropped()
 
 
 def _learn(text: KeptText, config: Config, progress: Progress) -> TokenizerPair:

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -17,6 +17,7 @@ from dragoman.text.corpus import Corpus, read_pairs
 from dragoman.text.pairs import reject
 from dragoman.text.seen import Seen
 from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.training.dropped_share import Tally, refuse_many_dropped
 from dragoman.training.preparation_report import LongestPair
 from dragoman.training.preparation_text import KeptText, Portion
 
@@ -33,19 +34,6 @@ class Encoded:
     text: Portion
     sources: list[list[int]]
     targets: list[list[int]]
-
-
-@dataclass
-class Tally:
-    """What became of the pairs of one corpus so far."""
-
-    read: int = 0
-    rejected: Counter[Reason] = field(default_factory=Counter)
-
-    @property
-    def kept(self) -> int:
-        """How many pairs have not been set aside."""
-        return self.read - self.rejected.total()
 
 
 class Selection:
@@ -126,6 +114,12 @@ class Selection:
             progress(label, done, len(self.text))
         self._refuse_nothing()
 
+    def refuse_many_dropped(self) -> None:
+        """Refuse corpora of which too little is left."""
+        for corpus, tally in zip(self._corpora, self.tallies, strict=True):
+            files = [path for path in (corpus.source, corpus.target) if path]
+            refuse_many_dropped(f"{self._name} pairs", tally, files)
+
     def _fitting(self, encoded: Encoded, first: int, max_tokens: int) -> Encoded:
         portion, sources, targets = encoded.text, encoded.sources, encoded.targets
         lengths = np.array([list(map(len, side)) for side in (sources, targets)])
@@ -164,7 +158,7 @@ class Selection:
         file = self._corpora[number].source
         columns = (file, pair.line, pair.reason, pair.source, pair.target)
         self._rejects.write("\t".join(map(str, columns)) + "\n")
-        self.tallies[number].rejected[pair.reason] += 1
+        self.tallies[number].set_aside(pair.reason, pair.line)
 
     def _refuse_nothing(self) -> None:
         if self.kept_count:

@@ -86,6 +86,7 @@ def train(
     tensorboard: bool = False,
     quiet: bool = False,
     allow_changed: bool = False,
+    allow_dropped: bool = False,
 ) -> TrainingResult:
     """Train a translator on parallel text and leave it in `folder`.
 
@@ -95,7 +96,8 @@ def train(
     `start_from` another model's folder, and then takes over all of it but its data.
     The tasks "lm" and "mlm" make language models from running `text` instead.
     Called again, it goes on where it stopped; with `allow_changed` even on other data,
-    settings, threads, processes or kernels.
+    settings, threads, processes or kernels. A corpus of which more than a tenth is
+    dropped (duplicates not counted) is refused unless `allow_dropped`.
     """
     if valid_source is None and valid_target is not None:
         raise ConfigError("a validation target needs a validation source: give both")
@@ -126,6 +128,7 @@ def train(
             device=processes.place(chosen),
             processes=processes,
             allow_changed=allow_changed,
+            allow_dropped=allow_dropped,
             start=_starting_point(start_from, folder),
         )
         progress = ProgressBar(quiet=request.quiet)
