@@ -251,6 +251,7 @@ def test_what_nobody_foresaw_is_one_line_too(
     assert main(["translate", "m", "Hi"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("dragoman: unforeseen RuntimeError (no memory for m): ")
+    assert "report it with what `dragoman doctor` prints" in said
     assert said.count("\n") == 1
 
 

@@ -8,6 +8,7 @@ from dragoman import __version__
 from dragoman.cli import (
     data,
     demo,
+    doctor,
     embed,
     evaluate,
     export,
@@ -58,6 +59,7 @@ COMMANDS = (
     neighbours,
     data,
     demo,
+    doctor,
 )
 
 
@@ -105,7 +107,8 @@ def _unforeseen(error: Exception) -> str:
     said = str(error).strip().partition("\n")[0]
     return (
         f"unforeseen {type(error).__name__} ({said or 'without a word'}): "
-        "`dragoman --debug ...` shows where, please report it"
+        "`dragoman --debug ...` shows where; please report it with what "
+        "`dragoman doctor` prints"
     )
 
 

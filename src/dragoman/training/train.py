@@ -18,7 +18,11 @@ from dragoman.model.freed_memory import keep_freed_memory
 from dragoman.model_files import is_whole
 from dragoman.model_folder import build_for
 from dragoman.text.corpus import Corpus
-from dragoman.training.agreement import agree_on_settings, prepare_everywhere
+from dragoman.training.agreement import (
+    Settled,
+    agree_on_settings,
+    prepare_everywhere,
+)
 from dragoman.training.assembly import assemble
 from dragoman.training.budget import Budget
 from dragoman.training.collector import only_new_garbage
@@ -149,14 +153,19 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     """Prepare, learn, average, save."""
     processes = request.processes
     earlier = read_record(request.folder) if processes.first else None
-    config = _settle(request, earlier, progress)
+    settled = _settle(request, earlier, progress)
+    config = settled.config
     budget = request.budget
     if not budget.given:
         budget = Budget(steps=config.training.max_steps)
     prepared = prepare_everywhere(request, config, earlier)
     started_from = None if request.start is None else request.start.fingerprint
     record = RunRecord(
-        config, prepared.store.fingerprint, budget, started_from=started_from
+        config,
+        prepared.store.fingerprint,
+        budget,
+        started_from=started_from,
+        speed=settled.speed,
     )
     if processes.tell(earlier is not None and _is_done(request, earlier, budget)):
         progress.say(f"{request.folder} is trained: give a larger budget to go on")
@@ -187,15 +196,19 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         done = replace(record, finished=True, steps=state.step, seconds=state.seconds)
         done.write(request.folder)
         result = replace(result, validation=validation)
+        behind = trainer.pace.outcome(state.step, state.seconds)
+        if behind is not None:
+            progress.warn(behind)
     processes.wait()
     return result
 
 
 def _settle(
     request: Request, earlier: RunRecord | None, progress: ProgressBar
-) -> Config:
+) -> Settled:
     """Agree on the settings, refuse what cannot be done, and make ready for it."""
-    config = agree_on_settings(request, earlier, progress)
+    settled = agree_on_settings(request, earlier, progress)
+    config = settled.config
     threads = request.processes.threads(config.training.threads)
     if threads:
         torch.set_num_threads(threads)
@@ -203,7 +216,7 @@ def _settle(
     refuse_precision(config.training.precision, request.device)
     refuse_other_task(config, request.task)
     _refuse_batch_norm(config, request.processes.count)
-    return config
+    return settled
 
 
 def _learn(
@@ -222,9 +235,7 @@ def _learn(
     processes.seed(config.training.seed)
     with Interruption() as interruption:
         with memory_advice(config.training, "the optimizer's state"):
-            trainer = assemble(
-                request, config, record.budget, prepared, model, progress, interruption
-            )
+            trainer = assemble(request, record, prepared, model, progress, interruption)
         if processes.first:
             record.write(request.folder)
         try:
