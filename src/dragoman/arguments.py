@@ -3,7 +3,7 @@
 import dataclasses
 import difflib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -59,12 +59,7 @@ def check_text(name: str, value: object) -> None:
 
 def texts_of(name: str, values: object) -> list[str]:
     """Return several texts as a list; one text is not several."""
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise _wrong(name, "a list of texts", values)
-    texts = list(values)
-    for place, text in enumerate(texts):
-        check_text(f"{name}[{place}]", text)
-    return texts
+    return _listed(name, values, "a list of texts", check_text)
 
 
 def check_path(name: str, value: object) -> None:
@@ -75,12 +70,18 @@ def check_path(name: str, value: object) -> None:
 
 def paths_of(name: str, values: object) -> list[Path]:
     """Return several paths as a list; one path is not several."""
+    return list(map(Path, _listed(name, values, "a list of paths", check_path)))
+
+
+def _listed(
+    name: str, values: object, allowed: str, check: Callable[[str, object], None]
+) -> list[Any]:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise _wrong(name, "a list of paths", values)
-    paths = list(values)
-    for place, path in enumerate(paths):
-        check_path(f"{name}[{place}]", path)
-    return list(map(Path, paths))
+        raise _wrong(name, allowed, values)
+    listed = list(values)
+    for place, value in enumerate(listed):
+        check(f"{name}[{place}]", value)
+    return listed
 
 
 def check_flags(**flags: object) -> None:
