@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test setup lint types imports unit faults bench format screenshots clean help
+.PHONY: demo test setup lint types imports unit faults bench wheels format screenshots clean help
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ faults: $(READY) ## what takes long: many faults in a row, two machines, compili
 
 bench: $(READY) ## a short version of every benchmark beside its peers, in one table
 	$(BIN)/python benchmarks/bench.py
+
+wheels: $(READY) ## what is published, into dist: kernels for each kind of processor
+	$(BIN)/python tools/wheels.py dist
 
 format: $(READY) ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .

@@ -10,6 +10,10 @@ translator.translate(["Let's go!"])
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dragoman.thread_waiting import wait_briefly
+
+wait_briefly()  # before any of the modules below loads torch
+
 __version__ = "0.1.0"
 
 __all__ = [

@@ -6,10 +6,10 @@ checked against SHA256SUMS before it is believed.
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import nn
 
 from dragoman import durable
@@ -33,6 +33,7 @@ from dragoman.model_files import (
     write_checksums,
 )
 from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.weights_file import check_weights_file, read_weights_file
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,11 @@ def load_model(folder: Path) -> SavedModel:
     check_folder(folder)
     described = ModelDescription.read(folder)
     try:
-        model = build_for(described.config, described.tokenizers)
-        set_weights(model, load_file(folder / WEIGHTS))
+        config, tokenizers = described.config, described.tokenizers
+        build = partial(build_for, config, tokenizers)
+        check_weights_file(folder / WEIGHTS, config.model, build)
+        model = build()
+        set_weights(model, read_weights_file(folder / WEIGHTS))
     except (KeyError, TypeError, ValueError, OSError, SafetensorError) as error:
         raise ModelFolderError(f"{folder} does not hold a model: {error}") from error
     except ConfigError as error:

@@ -18,6 +18,7 @@ from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.options import SearchOptions
 from dragoman.engines.batches import batches
 from dragoman.engines.exports import Export
+from dragoman.engines.sound_scores import refuse_unsound
 from dragoman.errors import ConfigError, MissingExtraError, ModelFolderError
 from dragoman.special_tokens import END, NAMES
 
@@ -132,6 +133,7 @@ class CTranslate2Engine:
         for batch, started in running:
             for index, waiting in zip(batch, started, strict=True):
                 results[index] = self._hypotheses(waiting.result())
+        refuse_unsound(results)
         return results
 
     def _batches(

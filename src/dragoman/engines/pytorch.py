@@ -26,6 +26,7 @@ from dragoman.decoding.sampling import sampling_search
 from dragoman.decoding.shortlist import Shortlist
 from dragoman.engines.batches import batches
 from dragoman.engines.exact_copy import ExactCopy
+from dragoman.engines.sound_scores import refuse_unsound
 from dragoman.errors import ConfigError
 from dragoman.kernels.choice import kernels_if_any
 from dragoman.model.contract import Memory, Predictor, State, TranslationModel
@@ -135,6 +136,7 @@ class PyTorchEngine:
                 begun = [prefixes[index] for index in batch]
                 rules = build_rules(sentences, options, begun, guarded)
                 found = self._search(sentences, options, begun, rules)
+                refuse_unsound(found)
                 for index, hypotheses in zip(batch, found, strict=True):
                     results[index] = hypotheses
         return results
