@@ -253,3 +253,30 @@ def test_what_is_too_long_is_cut_at_punctuation_and_counted(
     assert best.num_cuts > 0
     [[short]] = translator.translate_nbest(["Good morning!"], 1, beam_size=1)
     assert short.num_cuts == 0
+
+
+def test_endless_runs_are_copied_and_what_is_beside_them_translated(
+    translator: Translator,
+) -> None:
+    run = "ab" * 600
+    text, other = "Good morning!", "Where is the station?"
+    one, two = translator.translate([text, other], beam_size=2)
+    texts = [
+        f"{text} {run}",
+        run,
+        f"{run} {other}\t{run}{run} {text}",
+        other,
+        f" {run}",
+    ]
+    found = translator.translate_nbest(texts, 2, beam_size=2)
+    assert [best[0].text for best in found] == [
+        f"{one} {run}".strip(),
+        run,
+        f"{run} {two} {run}{run} {one}".strip(),
+        two,
+        run,
+    ]
+    assert [best[0].num_copied for best in found] == [1200, 1200, 3600, 0, 1200]
+    assert all(len(best) == 2 for best in found)
+    [[begun]] = translator.translate_nbest([f"{run} {text}"], 1, prefixes=["El "])
+    assert begun.text.startswith(f"{run} El")

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from dragoman.arguments import check_choice, check_whole
 from dragoman.config import TRANSLATOR_KINDS
 from dragoman.decoding.constraints import Constraints
 from dragoman.decoding.hypothesis import Hypothesis
@@ -88,10 +89,9 @@ class EngineChoice:
 
         Only PyTorch can predict with several models together.
         """
-        if engine not in ENGINES:
-            raise ConfigError(
-                f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}"
-            )
+        check_choice("engine", engine, ENGINES)
+        if threads is not None:
+            check_whole("threads", threads)
         described = ModelDescription.read(folder)
         refuse_other_kind(folder, described.config, TRANSLATOR_KINDS)
         found: CTranslate2Engine | None = None
@@ -201,14 +201,17 @@ class EngineChoice:
                 found[index] = hypotheses
         return found
 
+    @property
+    def name(self) -> str:
+        """The engine that translates, or did last."""
+        other = self.ctranslate2 is None or self.why_pytorch is not None
+        return "pytorch" if other else "ctranslate2"
+
     def __str__(self) -> str:
         """Name the engine for people, and say why it is this one."""
         if self.ctranslate2 is None or self.why_pytorch is not None:
             return f"pytorch ({self.why_pytorch})"
-        export = self.ctranslate2.export
-        return (
-            f"ctranslate2 ({export.quantization}, {self.ctranslate2.workers} workers)"
-        )
+        return str(self.ctranslate2)
 
 
 def _load(folder: Path) -> "SavedModel":

@@ -16,6 +16,7 @@ class Translation:
     piece_log_probabilities: tuple[float, ...]  # the end of the sentence comes last
     report: tuple[Carried, ...] = ()  # what had to be carried over, and whether it was
     num_cuts: int = 0  # made because the source was too long for the model
+    num_copied: int = 0  # characters in runs too long to be text, left as they were
 
 
 @dataclass(frozen=True)
@@ -40,4 +41,5 @@ def follow(a: Translation, b: Translation, gap: str = "") -> Translation:
         piece_log_probabilities=a.piece_log_probabilities + b.piece_log_probabilities,
         report=a.report + b.report,
         num_cuts=a.num_cuts + b.num_cuts,
+        num_copied=a.num_copied + b.num_copied,
     )

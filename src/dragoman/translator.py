@@ -6,10 +6,20 @@ from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
+from dragoman.arguments import (
+    check_flags,
+    check_is,
+    check_path,
+    check_text,
+    check_whole,
+    paths_of,
+    texts_of,
+)
 from dragoman.config import Config
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.options import SearchOptions
 from dragoman.engine_choice import EngineChoice
+from dragoman.errors import ConfigError
 from dragoman.phrases import PhraseSpeller
 from dragoman.special_tokens import END
 from dragoman.text.demands import Demands, demands_of
@@ -19,6 +29,7 @@ from dragoman.text.normalization import normalize
 from dragoman.text.placeholders import placeholder_ids
 from dragoman.text.sentences import Piece, split_line
 from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.text.unbroken import Stretch, part_by_unbroken
 from dragoman.translation import NOTHING, Alternative, Translation, follow
 
 if TYPE_CHECKING:
@@ -62,8 +73,14 @@ class Translator:
         The engine is pytorch, ctranslate2, which needs an export (`dragoman export`),
         or auto: ctranslate2 where there is an export and it can do what is asked.
         """
-        others = [Path(other) for other in together_with]
+        check_path("folder", folder)
+        check_text("device", device)
+        others = paths_of("together_with", together_with)
         return cls(EngineChoice.open(Path(folder), engine, device, threads, others))
+
+    def __repr__(self) -> str:
+        source, target = self.engine.described.languages
+        return f"Translator({source} → {target}, {self.engine.name})"
 
     @property
     def saved(self) -> "SavedModel":
@@ -158,14 +175,31 @@ class Translator:
         Each begins with its prefix, if there are prefixes, and reports what it had to
         carry over. Without the scores of single pieces it may be faster.
         """
+        texts = texts_of("texts", texts)
+        _check_demands(options, glossary, protect=protect)
         options = options or self.options
         options = replace(
             options,
             nbest=options.nbest if nbest is None else nbest,
             beam_size=options.beam_size if beam_size is None else beam_size,
         )
+        lines = [part_by_unbroken(text) for text in texts]
+        if any(stretch.is_unbroken for line in lines for stretch in line):
+            between, beginnings = _between_unbroken(lines, prefixes)
+            others = self.translate_nbest(
+                between,
+                options=options,
+                prefixes=beginnings,
+                glossary=glossary,
+                protect=protect,
+                token_scores=token_scores,
+            )
+            rest = iter(others)
+            return [_with_unbroken(line, rest, options.nbest) for line in lines]
         understand = partial(self._demands, glossary=glossary, protect=protect)
         parts = [self._parts(text, understand) for text in texts]
+        if prefixes is not None:
+            prefixes = _as_many(texts_of("prefixes", prefixes), texts)
         begun = None if prefixes is None else self._begun(parts, prefixes)
         all_parts = [part for sentence in parts for part in sentence]
         found = iter(self._search(all_parts, options, begun, token_scores=token_scores))
@@ -184,6 +218,7 @@ class Translator:
         protect: bool = True,
     ) -> str:
         """Translate a text sentence by sentence; its lines and blanks stay."""
+        check_text("text", text)
         found = self.translate_lines(
             text.split("\n"),
             beam_size=beam_size,
@@ -203,6 +238,7 @@ class Translator:
         protect: bool = True,
     ) -> list[Translation]:
         """Translate lines of a document, each of which may hold several sentences."""
+        lines = texts_of("lines", lines)
         language = self.engine.described.languages[0]
         pieces = [split_line(line, language) for line in lines]
         sentences = [p.text for line in pieces for p in line if p.is_sentence]
@@ -270,6 +306,10 @@ class Translator:
 
         Each alternative comes with the best translation that goes on from it.
         """
+        check_text("text", text)
+        check_text("prefix", prefix)
+        check_whole("count", count)
+        _check_demands(options, None, protect=False)
         options = replace(options or self.options, nbest=1)
         understand = partial(self._demands, glossary=None, protect=False)
         parts = self._parts(text, understand)
@@ -380,6 +420,25 @@ class Translator:
         )
 
 
+def _check_demands(
+    options: SearchOptions | None, glossary: Glossary | None, *, protect: bool
+) -> None:
+    if options is not None:
+        check_is("options", options, SearchOptions, "made from `translator.options`")
+    if glossary is not None:
+        check_is("glossary", glossary, Glossary, "a dragoman.Glossary")
+    check_flags(protect=protect)
+
+
+def _as_many(prefixes: list[str], texts: Sequence[str]) -> list[str]:
+    if len(prefixes) != len(texts):
+        raise ConfigError(
+            f"{len(prefixes)} prefixes cannot begin {len(texts)} translations: give "
+            'one for each text, "" where none is wanted'
+        )
+    return prefixes
+
+
 def _join(
     parts: Sequence[Part], found: Sequence[list[Translation]], nbest: int
 ) -> list[Translation]:
@@ -394,6 +453,42 @@ def _join(
     return [
         replace(t, text=" ".join(t.text.split("\n")), num_cuts=cuts) for t in joined
     ]
+
+
+def _between_unbroken(
+    lines: Sequence[Sequence[Stretch]], prefixes: Sequence[str] | None
+) -> tuple[list[str], list[str] | None]:
+    """List what is to be translated beside endless runs, and how it is to begin."""
+    texts = [[s.text for s in line if not s.is_unbroken] for line in lines]
+    between = [text for line in texts for text in line]
+    if prefixes is None:
+        return between, None
+    begun = [
+        "" if number else prefix
+        for line, prefix in zip(texts, prefixes, strict=True)
+        for number, _ in enumerate(line)
+    ]
+    return between, begun
+
+
+def _with_unbroken(
+    line: Sequence[Stretch], found: Iterator[list[Translation]], nbest: int
+) -> list[Translation]:
+    """Put endless runs, as they are, between the translations of what is around."""
+    joined = [NOTHING] * nbest
+    for stretch in line:
+        text = stretch.text
+        if stretch.is_unbroken:
+            copy = replace(NOTHING, text=text, num_copied=len(text))
+            joined = [follow(before, copy) for before in joined]
+            continue
+        start, end = (" " if edge.isspace() else "" for edge in (text[0], text[-1]))
+        start = "" if text.isspace() else start
+        joined = [
+            follow(before, replace(after, text=f"{start}{after.text}{end}"))
+            for before, after in zip(joined, next(found), strict=True)
+        ]
+    return [replace(best, text=best.text.strip()) for best in joined]
 
 
 def _piece(piece: Piece, found: Iterator[list[Translation]]) -> Translation:

@@ -14,7 +14,7 @@ Captured = pytest.CaptureFixture[bytes]
 @pytest.fixture
 def glossary(tmp_path: Path) -> Path:
     path = tmp_path / "terms.tsv"
-    path.write_text("station|stations\tparada|paradas\nBoston\n", "utf-8")
+    path.write_text("station|stations\tparada|paradas\nBoston\t\n", "utf-8")
     return path
 
 
@@ -38,6 +38,22 @@ def test_terms_and_spans_are_there_and_the_report_says_so(
     assert report.split("; ")[1].startswith("station → ")
     assert lines[1].split("\t")[1] == ""
     assert said == ""
+
+
+def test_lines_of_a_glossary_with_other_than_two_columns_are_pointed_out(
+    model_folder: Path, glossary: Path, capsysbinary: Captured
+) -> None:
+    glossary.write_text("Boston\ntea  té\n\nhouse\tcasa\tcasita\nsea\tmar\t\n", "utf-8")
+    lines, said = run(capsysbinary, model_folder, "Hello.", "--glossary", glossary)
+    assert len(lines) == 1
+    assert said.splitlines() == [
+        f"dragoman: line 1 of {glossary} has no tab: 'Boston' is taken for a term that "
+        "stays as it is (a tab at its end says so)",
+        f"dragoman: line 2 of {glossary} has no tab: 'tea  té' is taken for a term "
+        "that stays as it is (a tab at its end says so)",
+        f"dragoman: line 4 of {glossary} has 3 columns: 'casita' is taken for another "
+        "form of 'casa' (forms are better separated by |)",
+    ]
 
 
 def test_nbest_have_a_report_too(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dragoman.errors import ConfigError
+from dragoman.text.unbroken import LONGEST_RUN
 
 if TYPE_CHECKING:
     from dragoman.text.glossary import Glossary
@@ -44,7 +45,10 @@ def load_glossary(path: Path | None) -> "Glossary | None":
         return None
     from dragoman.text.glossary import Glossary
 
-    return Glossary.load(path)
+    glossary = Glossary.load(path)
+    for note in glossary.notes:
+        print(f"dragoman: {note}", file=sys.stderr)
+    return glossary
 
 
 def report_column(translation: "Translation") -> str:
@@ -61,6 +65,11 @@ class Notes:
     def take(self, line: int, translation: "Translation") -> None:
         """Look at the translation of a line; say at once what found no place."""
         self._cut_lines += translation.num_cuts > 0
+        if translation.num_copied:
+            self._say(
+                f"line {line}: {translation.num_copied:,} characters in runs of more "
+                f"than {LONGEST_RUN:,} without a blank are no text: copied as they are"
+            )
         for carried in translation.report:
             if not carried.placed:
                 self._say(f"line {line}: {carried}; it stands at the end, look at it")

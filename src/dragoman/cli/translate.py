@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from dragoman.translation import Translation
     from dragoman.translator import Translator
 
+LONG_LINE = 100_000  # characters
+
 DESCRIPTION = """\
 Translate sentences, given as arguments or as lines on standard input.
 
@@ -46,7 +48,10 @@ the model, unless the source repeats itself as often, and translated anew withou
 
 Numbers, addresses, variables such as {name} or %1$s and tags come through unharmed, and
 so do the terms of a glossary, in the translation given for them. Whatever the model
-could not place stands at the end of its line and is said on standard error."""
+could not place stands at the end of its line and is said on standard error.
+
+Runs of more than 1,000 characters without a blank or punctuation are no text: they are
+copied as they are, and that is said."""
 
 EXAMPLES = """\
 examples:
@@ -113,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
     """Translate the arguments, or standard input as it comes."""
     from tqdm import tqdm
 
-    from dragoman.cli.line_stream import arriving_lines
+    from dragoman.cli.line_stream import arriving_lines, invite
     from dragoman.translator import Translator
 
     refuse_document_with_others(options)
@@ -130,10 +135,13 @@ def run(options: argparse.Namespace) -> int:
     own = replace(translator.options, max_repeats=guarded)
     search = search_options(own, options)
     done = 0
+    if not options.sentences:
+        invite("a line to translate")
     given = [options.sentences] if options.sentences else None
     chunks = given or arriving_lines(_standard_input())
     with tqdm(unit=" lines", disable=not _shows_progress(options)) as bar:
         for lines in chunks:
+            _say_if_endless(lines, done)
             if options.alternatives:
                 answers = _alternatives(translator, lines, search, options, done)
             else:
@@ -168,6 +176,17 @@ def _shows_progress(options: argparse.Namespace) -> bool:
     """Show a bar where there is someone to see it and it stands in nobody's way."""
     writes_elsewhere = not sys.stdout.isatty() and not sys.stdin.isatty()
     return sys.stderr.isatty() and writes_elsewhere and not options.sentences
+
+
+def _say_if_endless(lines: Sequence[str], done: int) -> None:
+    """Say beforehand which lines will take long, as nothing comes out meanwhile."""
+    for number, line in enumerate(lines, done + 1):
+        if len(line) > LONG_LINE:
+            print(
+                f"dragoman: line {number} has {len(line):,} characters and comes out "
+                "at once: this may take minutes (one sentence a line is faster)",
+                file=sys.stderr,
+            )
 
 
 def _standard_input() -> BinaryIO:

@@ -6,6 +6,7 @@ here needs PyTorch.
 """
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -46,6 +47,18 @@ class CTranslate2Engine:
         self._source, self._target = _vocabularies(export.folder)
         self._target_ids = {piece: i for i, piece in enumerate(self._target)}
         self._translator = _open(export.folder, device, self.workers)
+
+    @property
+    def computes_in(self) -> str:
+        """What it multiplies in here, which the export's quantization may not be."""
+        return str(self._translator.compute_type).partition("_")[0]
+
+    def __str__(self) -> str:
+        """Name what it computes in, and why that is not what was exported, if so."""
+        asked, real = self.export.quantization, self.computes_in
+        why = "" if asked == real else f", as this processor does not do {asked}"
+        workers = "1 worker" if self.workers == 1 else f"{self.workers} workers"
+        return f"ctranslate2 ({real}{why}, {workers})"
 
     def why_not(self, options: SearchOptions, longest: int) -> str | None:
         """Say why sources of up to `longest` tokens cannot be searched so, if so."""
@@ -241,6 +254,8 @@ def _open(folder: Path, device: str, workers: int) -> Any:  # noqa: ANN401
     kind, _, index = device.partition(":")
     if kind == "auto":
         kind = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
+    level = ctranslate2.get_log_level()
+    ctranslate2.set_log_level(logging.ERROR)  # what it warns of, we say in our words
     try:
         return ctranslate2.Translator(
             str(folder),
@@ -256,6 +271,8 @@ def _open(folder: Path, device: str, workers: int) -> Any:  # noqa: ANN401
             f"CTranslate2 cannot use {folder} on {device} ({said}): export the model "
             "again, or use the engine pytorch"
         ) from error
+    finally:
+        ctranslate2.set_log_level(level)
 
 
 def _vocabularies(folder: Path) -> tuple[list[str], list[str]]:

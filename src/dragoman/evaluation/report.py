@@ -8,6 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from dragoman.arguments import check_flags, check_path, check_whole
 from dragoman.decoding.options import SearchOptions
 from dragoman.errors import EvaluationError
 from dragoman.evaluation.breakdown import LengthBucket, breakdown_table, by_length
@@ -95,6 +96,11 @@ def evaluate(
     `options` makes what is wanted of a model's own search options; as it is, only the
     guard against loops is off, so that a model is seen with its faults.
     """
+    for name, path in (("model", model), ("source", source), ("reference", reference)):
+        check_path(name, path)
+    if beam_size is not None:
+        check_whole("beam_size", beam_size)
+    check_flags(lowercase=lowercase, protect=protect, progress=progress)
     for folder in (model, against):
         if folder is not None:
             check_folder(Path(folder))  # before the first of them takes its time

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from dragoman.arguments import check_whole
 from dragoman.config import Config
 from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
@@ -63,6 +64,11 @@ def plan(
     `tokens`. A process does `flops` per second and may take `memory` bytes; what is
     not said is measured here, by learning for some `seconds`.
     """
+    for name, number in (("pairs", pairs), ("tokens", tokens)):
+        if number is not None:
+            check_whole(name, number)
+    for name, number in (("nodes", nodes), ("processes", processes)):
+        check_whole(name, number)
     corpora = [] if source is None else [Corpus(Path(source), _path(target))]
     _refuse_contradictions(corpora, pairs, tokens, flops, utilization)
     program, place = resident_memory(), choose_device(device)

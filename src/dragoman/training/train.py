@@ -11,12 +11,14 @@ from typing import Any
 
 import torch
 
+from dragoman.arguments import check_flags, check_is, check_path
 from dragoman.config import Config
 from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
 from dragoman.model.freed_memory import keep_freed_memory
 from dragoman.model_files import is_whole
 from dragoman.model_folder import build_for
+from dragoman.settings_file import read_settings
 from dragoman.text.corpus import Corpus
 from dragoman.training.agreement import (
     Settled,
@@ -81,6 +83,7 @@ def train(
     minutes: float | None = None,
     steps: int | None = None,
     epochs: float | None = None,
+    config: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     device: str = "auto",
     tensorboard: bool = False,
@@ -94,11 +97,29 @@ def train(
     .tsv or .jsonl file may hold both. Several corpora are given as lists, and with
     `weights` each of them gets its share of what is learned from. A run may
     `start_from` another model's folder, and then takes over all of it but its data.
+    What `settings` say goes before the file `config`, and that before the preset.
     The tasks "lm" and "mlm" make language models from running `text` instead.
     Called again, it goes on where it stopped; with `allow_changed` even on other data,
     settings, threads, processes or kernels. A corpus of which more than a tenth is
     dropped (duplicates not counted) is refused unless `allow_dropped`.
     """
+    _check_arguments(
+        {
+            "folder": folder,
+            "valid_source": valid_source,
+            "valid_target": valid_target,
+            "valid_text": valid_text,
+            "start_from": start_from,
+            "config": config,
+        },
+        settings,
+    )
+    check_flags(
+        tensorboard=tensorboard,
+        quiet=quiet,
+        allow_changed=allow_changed,
+        allow_dropped=allow_dropped,
+    )
     if valid_source is None and valid_target is not None:
         raise ConfigError("a validation target needs a validation source: give both")
     if start_from is not None and preset is not None:
@@ -106,10 +127,11 @@ def train(
             f"the preset {preset!r} was asked for, but the settings come from "
             f"{start_from}: leave the preset out, or do not start from a model"
         )
+    settings = (read_settings(Path(config)) if config else {}) | dict(settings or {})
     refuse_unfit_files(task, pairs=(source, valid_source), text=(text, valid_text))
     if task in KINDS:
         corpora = text_corpora(text)
-        settings = dict(settings or {}) | {"model.kind": KINDS[task]}
+        settings |= {"model.kind": KINDS[task]}
         valid_source, valid_target = valid_text, None
     else:
         corpora = list_corpora(source or (), target, weights)
@@ -122,7 +144,7 @@ def train(
             valid=None if valid_source is None else _corpus(valid_source, valid_target),
             preset=preset,
             budget=Budget(steps, epochs, minutes),
-            settings=settings or {},
+            settings=settings,
             tensorboard=tensorboard,
             quiet=quiet or not processes.first,
             device=processes.place(chosen),
@@ -137,6 +159,16 @@ def train(
                 return _carry_out(request, progress)
         finally:
             progress.close()
+
+
+def _check_arguments(
+    paths: Mapping[str, object], settings: Mapping[str, Any] | None
+) -> None:
+    for name, path in paths.items():
+        if path is not None or name == "folder":
+            check_path(name, path)
+    if settings is not None:
+        check_is("settings", settings, Mapping, "a mapping of section.key to value")
 
 
 def _starting_point(
