@@ -23,6 +23,7 @@ WEIGHTS, CONFIG, CARD, CHECKSUMS = (
     "SHA256SUMS",
 )
 SHORTLIST = "shortlist.safetensors"
+ALIGNMENT = "alignment.json"
 FORMAT = 1
 LARGEST_CONFIG = 1_000_000  # bytes
 LANGUAGE = re.compile(r"[\w.\-]{1,40}")  # such as en, pt-BR or source
@@ -43,7 +44,7 @@ class ModelDescription:
         They are checked against their checksums; weights and shortlist are not looked
         at.
         """
-        check_folder(folder, besides=(WEIGHTS, SHORTLIST))
+        check_folder(folder, besides=(WEIGHTS, SHORTLIST, ALIGNMENT))
         description = _read_description(folder / CONFIG)
         try:
             config = read_saved(description["settings"])

@@ -16,6 +16,7 @@ from dragoman.cli.carrying_over import (
     refuse_document_with_others,
     report_column,
 )
+from dragoman.cli.document_file import document_to_translate, translate_file
 from dragoman.cli.parsers import (
     Subparsers,
     add_command,
@@ -63,6 +64,7 @@ examples:
   dragoman translate MODEL --with OTHER_MODEL < input.en
   dragoman translate MODEL --glossary terms.tsv --report < input.en
   dragoman translate MODEL --document < letter.en > letter.de
+  dragoman translate MODEL page.html --output seite.html
 """
 
 
@@ -107,6 +109,14 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="add a column: what had to be carried over, and whether it was",
     )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="translate the file that is named instead of a sentence (.txt, .md, "
+        ".html, .srt, .vtt) and write it here, all but its text as it was",
+    )
     add_glossary_options(parser)
     add_search_options(parser)
     add_engine_options(parser)
@@ -123,6 +133,7 @@ def run(options: argparse.Namespace) -> int:
 
     refuse_document_with_others(options)
     glossary = load_glossary(options.glossary)
+    source = document_to_translate(options)
     translator = Translator.load(
         options.model,
         options.device,
@@ -134,6 +145,8 @@ def run(options: argparse.Namespace) -> int:
     guarded = translator.config.decoding.max_repeats
     own = replace(translator.options, max_repeats=guarded)
     search = search_options(own, options)
+    if source is not None:
+        return translate_file(translator, source, options, search, glossary)
     done = 0
     if not options.sentences:
         invite("a line to translate")

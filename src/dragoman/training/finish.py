@@ -6,8 +6,10 @@ from pathlib import Path
 from torch import Tensor
 
 from dragoman.config import Config, TrainingConfig
+from dragoman.inspection.alignment_head import PAIRS, choose_alignment_head
+from dragoman.inspection.validation_pairs import validation_pairs
 from dragoman.model.weights import count_parameters, get_weights, set_weights
-from dragoman.model_folder import save_model
+from dragoman.model_folder import load_translator, save_model
 from dragoman.text.corpus import Corpus
 from dragoman.training.averaging import average_checkpoints
 from dragoman.training.card import Card
@@ -19,6 +21,7 @@ from dragoman.training.preparation import Prepared
 from dragoman.training.progress import duration
 from dragoman.training.starting_point import StartingPoint
 from dragoman.training.validation import Validation, describe_validation
+from dragoman.translator import Translator
 
 
 def finish(
@@ -63,7 +66,22 @@ def finish(
         save_model(
             folder, trainer.model, prepared.tokenizers, config, languages, card.text()
         )
+        keep_alignment_head(folder, config)
     return validation
+
+
+def keep_alignment_head(folder: Path, config: Config) -> None:
+    """Note in the model folder which head aligns best, where there is text to ask.
+
+    The model is read back, as the one that was trained may be spread over processes.
+    """
+    pairs = validation_pairs(folder, PAIRS)
+    if config.model.kind != "transformer" or not pairs:
+        return
+    translator = Translator(load_translator(folder), "cpu")
+    head = choose_alignment_head(translator, pairs)
+    if head is not None:
+        head.write(folder)
 
 
 def final_weights(
