@@ -17,7 +17,7 @@ PRESETS = (
     *("rnn", "gru", "lstm", "lstm-attention"),
 )
 
-TRANSLATOR_KINDS = ("transformer", "recurrent")
+TRANSLATOR_KINDS = ("transformer", "ssru", "recurrent")
 TEXT_KINDS = ("language_model", "masked_language_model")
 
 # Settings that older versions lacked, and what they did instead of today's default.
@@ -42,12 +42,16 @@ class ModelConfig:
     word_dropout: float
     norm: str
     norm_kind: str
+    norm_epsilon: float
+    last_norm: bool
+    embedding_norm: bool
     activation: str
     attention_scale: bool
     positions: str
     max_positions: int
     window: int
     tie_embeddings: bool
+    output_bias: bool
     cell: str
     bidirectional: bool
     attention: str

@@ -45,6 +45,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "rotary": {"model.positions": "rotary"},
     "grouped": {"model.num_heads": 4, "model.num_kv_heads": 2},
     "unscaled": {"model.attention_scale": False},
+    "swish and output bias": {"model.activation": "swish", "model.output_bias": True},
+    "quick gelu and last norm": {
+        "model.activation": "quick_gelu",
+        "model.last_norm": True,
+    },
+    "embedding norm": {"model.embedding_norm": True, "model.norm_epsilon": 1e-3},
     "modern": {
         "model.norm": "pre",
         "model.norm_kind": "rms",

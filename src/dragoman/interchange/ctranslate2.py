@@ -24,7 +24,6 @@ from dragoman.errors import ExportError, MissingExtraError
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.embeddings import Embed
 from dragoman.model.layers import DecoderLayer, EncoderLayer, FeedForward
-from dragoman.model.norms import EPSILON
 from dragoman.model.positions import LearnedPositions, SinusoidalPositions, sinusoids
 from dragoman.model.transformer import Transformer
 from dragoman.model_files import write_checksums
@@ -107,7 +106,7 @@ def num_positions(config: Config) -> int:
 def build_specification(saved: SavedModel) -> Spec:
     """Put the weights where CTranslate2 looks for them."""
     config, model = saved.config.model, saved.model
-    if not isinstance(model, Transformer):
+    if config.kind != "transformer" or not isinstance(model, Transformer):
         raise ExportError(
             f"a model of model.kind = {config.kind!r} cannot be exported: CTranslate2 "
             "knows Transformers only; translate with the engine pytorch"
@@ -119,9 +118,13 @@ def build_specification(saved: SavedModel) -> Spec:
         specs.TransformerEncoderSpec(config.num_encoder_layers, **shape),
         specs.TransformerDecoderSpec(config.num_decoder_layers, **shape),
     )
-    if config.norm == "pre":
-        _set_norm(specification.encoder.layer_norm, model.encoder.norm)
-        _set_norm(specification.decoder.layer_norm, model.decoder.norm)
+    if config.norm == "pre" or config.last_norm:
+        for side, stack in (
+            (specification.encoder, model.encoder),
+            (specification.decoder, model.decoder),
+        ):
+            _set_norm(side.layer_norm, stack.norm)
+            side.pre_norm = config.norm == "pre"
     for spec, layer in zip(
         specification.encoder.layer, model.encoder.layers, strict=True
     ):
@@ -160,16 +163,20 @@ def _shape(config: ModelConfig, specs: Spec) -> dict[str, Any]:
     activations = specs.common_spec.Activation
     shape = {
         "num_heads": config.num_heads,
-        "pre_norm": config.norm == "pre",
+        # Only pre-norm stacks have room for a last norm; which they are is said later.
+        "pre_norm": config.norm == "pre" or config.last_norm,
         "head_dim": config.d_head or None,
         "rms_norm": config.norm_kind == "rms",
         "ffn_glu": config.activation == "swiglu",
         "activation": {
             "relu": activations.RELU,
             "gelu": activations.GELU,
+            "quick_gelu": activations.GELUSigmoid,
+            "swish": activations.SWISH,
             "swiglu": activations.SWISH,
         }[config.activation],
         "num_heads_kv": config.num_kv_heads or None,
+        "layernorm_embedding": config.embedding_norm,
     }
     if config.positions == "rotary":
         shape |= {"rotary_dim": config.head_size, "rotary_interleave": False}
@@ -193,7 +200,7 @@ def _set_vocabularies(specification: Spec, saved: SavedModel) -> None:
     config.unk_token, config.bos_token = NAMES[UNKNOWN], NAMES[BEGIN]
     config.eos_token, config.decoder_start_token = NAMES[END], NAMES[BEGIN]
     config.add_source_eos = True
-    config.layer_norm_epsilon = EPSILON
+    config.layer_norm_epsilon = saved.config.model.norm_epsilon
 
 
 def vocabulary(tokenizer: Tokenizer) -> list[str]:
@@ -215,12 +222,16 @@ def _set_embeddings(specification: Spec, model: Transformer, positions: int) -> 
         (decoder, decoder.embeddings, model.embed_target),
     ):
         embeddings.weight = _array(embed.tokens.weight)
+        if hasattr(spec, "layernorm_embedding"):
+            _set_norm(spec.layernorm_embedding, embed.norm)
         if hasattr(spec, "position_encodings"):
             added = _added_positions(embed, positions)
             spec.position_encodings.encodings = _array(added)
     decoder.projection.weight = _array(model.output_weight)
     # PAD and BEGIN are never said; as part of the model, whoever uses the export.
     bias = torch.zeros(len(model.output_weight))
+    if model.output_bias is not None:
+        bias = model.output_bias.detach().clone()
     bias[[PAD, BEGIN]] = IMPOSSIBLE
     decoder.projection.bias = _array(bias)
 

@@ -139,6 +139,7 @@ class Validator:
                     self.model.output_weight,
                     batch.target_out,
                     label_smoothing=0.0,
+                    output_bias=self.model.output_bias,
                 )
                 total += float(loss.plain)
                 correct += float(loss.correct)
