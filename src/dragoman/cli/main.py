@@ -124,8 +124,8 @@ def _internal(error: Exception) -> str:
     said = str(error).strip().partition("\n")[0]
     named = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return (
-        f"internal error: {named} (`dragoman --debug ...` shows where; please report it "
-        "with what `dragoman doctor` prints)"
+        f"internal error: {named} (`dragoman --debug ...` shows where; please report "
+        "it with what `dragoman doctor` prints)"
     )
 
 
