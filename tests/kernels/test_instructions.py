@@ -14,8 +14,8 @@ from dragoman.kernels.instructions import (
 )
 from dragoman.kernels.matrix_product import ours_are_faster
 
-ZEN_5 = " ".join([*LEVELS["x86-64-v4"], "fpu", "avx512_bf16", "avx_vnni"])
-ZEN_3 = " ".join([*LEVELS["x86-64-v3"], "fpu", "sse4a"])
+ZEN_5 = " ".join([*sorted(LEVELS["x86-64-v4"]), "fpu", "avx512_bf16", "avx_vnni"])
+ZEN_3 = " ".join([*sorted(LEVELS["x86-64-v3"]), "fpu", "sse4a"])
 TABLE = "processor : 0\nmodel name : AMD EPYC\nflags : {}\n\nprocessor : 1\n"
 
 
