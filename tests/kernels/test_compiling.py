@@ -1,6 +1,7 @@
 import platform
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from dragoman.errors import KernelError
 from dragoman.kernels import compiling
 from dragoman.kernels.compiling import compile_kernels, find_compiler, options_for
+from dragoman.kernels.instructions import LEVELS
 
 HERE = platform.machine()
+X86_64 = [level for level in LEVELS if level.startswith("x86-64")]
 
 
 def compiler_for(level: str, name: str = "gcc") -> str:
@@ -26,7 +29,7 @@ def compiler_for(level: str, name: str = "gcc") -> str:
 
 @pytest.mark.parametrize(
     ("name", "level"),
-    [("gcc", "x86-64-v4"), ("gcc", "aarch64"), ("clang", "x86-64-v4")],
+    [*product(("gcc",), LEVELS), *product(("clang",), X86_64)],
 )
 def test_the_sources_compile_without_a_warning(
     name: str, level: str, tmp_path: Path
