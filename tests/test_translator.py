@@ -248,7 +248,7 @@ def test_a_document_keeps_its_lines_and_what_is_around_sentences(
 def test_what_is_too_long_is_cut_at_punctuation_and_counted(
     translator: Translator,
 ) -> None:
-    long = "Where is the station? " * 60
+    long = "where is the station, " * 60
     [[best]] = translator.translate_nbest([long], 1, beam_size=1)
     assert best.num_cuts > 0
     [[short]] = translator.translate_nbest(["Good morning!"], 1, beam_size=1)

@@ -1,37 +1,35 @@
 """Text in, text out: the one place where text, model and search meet."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
 from dragoman.config import Config
-from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.options import SearchOptions
 from dragoman.engine_choice import EngineChoice
-from dragoman.phrases import PhraseSpeller
 from dragoman.special_tokens import END
 from dragoman.text.demands import Demands, demands_of
 from dragoman.text.glossary import Glossary
+from dragoman.text.joining import join_texts
 from dragoman.text.long_sentences import split_long
 from dragoman.text.normalization import normalize
+from dragoman.text.number_formats import NumberFormats
 from dragoman.text.placeholders import placeholder_ids
+from dragoman.text.sentence_ends import split_sentences
 from dragoman.text.sentences import Piece, split_line
 from dragoman.text.tokenizer_pair import TokenizerPair
 from dragoman.translation import NOTHING, Alternative, Translation, follow
+from dragoman.verified_search import Part, VerifiedSearch
 
 if TYPE_CHECKING:
     from dragoman.model_folder import SavedModel
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of a sentence that is translated by itself, and the blanks after it."""
+_SHORTEST_TO_CUT = 8  # tokens: what is shorter has no parts worth translating alone
 
-    demands: Demands
-    ids: list[int]
-    gap: str
+Understand = Callable[[str], Demands]
 
 
 class Translator:
@@ -46,6 +44,7 @@ class Translator:
         if not isinstance(model, EngineChoice):
             model = EngineChoice.of(model, device, together_with)
         self.engine = model
+        self._search = VerifiedSearch(model)
 
     @classmethod
     def load(
@@ -94,6 +93,8 @@ class Translator:
         options: SearchOptions | None = None,
         glossary: Glossary | None = None,
         protect: bool = True,
+        split: bool = True,
+        check: bool = True,
     ) -> str: ...
 
     @overload
@@ -105,6 +106,8 @@ class Translator:
         options: SearchOptions | None = None,
         glossary: Glossary | None = None,
         protect: bool = True,
+        split: bool = True,
+        check: bool = True,
     ) -> list[str]: ...
 
     def translate(
@@ -115,13 +118,16 @@ class Translator:
         options: SearchOptions | None = None,
         glossary: Glossary | None = None,
         protect: bool = True,
+        split: bool = True,
+        check: bool = True,
     ) -> str | list[str]:
-        """Translate one sentence, or each of several; blank ones stay blank.
+        """Translate one line, or each of several; blank ones stay blank.
 
         The options are `self.options`, or what `dataclasses.replace` makes of them.
-        The translations of a glossary's terms are in the translations of sentences
-        that have the terms. Numbers, addresses, variables and tags come through
-        unharmed, unless not protected.
+        A line of several sentences is translated sentence by sentence, unless not
+        split. Numbers, addresses, variables, code, tags and a glossary's terms are
+        looked for in every translation, which is searched anew if they are not there,
+        or if another check fails; `translate_nbest` tells what still does.
         """
         if isinstance(texts, str):
             return self.translate(
@@ -130,6 +136,8 @@ class Translator:
                 options=options,
                 glossary=glossary,
                 protect=protect,
+                split=split,
+                check=check,
             )[0]
         found = self.translate_nbest(
             texts,
@@ -139,6 +147,8 @@ class Translator:
             glossary=glossary,
             protect=protect,
             token_scores=False,
+            split=split,
+            check=check,
         )
         return [best[0].text for best in found]
 
@@ -152,11 +162,14 @@ class Translator:
         glossary: Glossary | None = None,
         protect: bool = True,
         token_scores: bool = True,
+        split: bool = True,
+        check: bool = True,
     ) -> list[list[Translation]]:
-        """Give the best translations of each sentence, best first.
+        """Give the best translations of each line, best first.
 
-        Each begins with its prefix, if there are prefixes, and reports what it had to
-        carry over. Without the scores of single pieces it may be faster.
+        Each begins with its prefix, if there are prefixes (then nothing is split), and
+        reports what it had to carry over and what seems wrong with it. Without the
+        scores of single pieces it may be faster.
         """
         options = options or self.options
         options = replace(
@@ -165,13 +178,30 @@ class Translator:
             beam_size=options.beam_size if beam_size is None else beam_size,
         )
         understand = partial(self._demands, glossary=glossary, protect=protect)
-        parts = [self._parts(text, understand) for text in texts]
+        split = split and prefixes is None
+        parts = [self._parts(text, understand, split) for text in texts]
         begun = None if prefixes is None else self._begun(parts, prefixes)
-        all_parts = [part for sentence in parts for part in sentence]
-        found = iter(self._search(all_parts, options, begun, token_scores=token_scores))
+        all_parts = [part for line in parts for part in line]
+        searched = [p for p in all_parts if begun is not None or not _is_copied(p)]
+        drafts = iter(
+            self._search.search(
+                searched,
+                options,
+                begun,
+                partial(self._halves, understand=understand),
+                checking=check,
+                token_scores=token_scores,
+            )
+        )
+        found = [
+            [_copied(part)] * options.nbest
+            if begun is None and _is_copied(part)
+            else self._choose([d.translation for d in next(drafts)], options)
+            for part in all_parts
+        ]
+        waiting = iter(found)
         return [
-            _join(sentence, [next(found) for _ in sentence], options.nbest)
-            for sentence in parts
+            _join(line, [next(waiting) for _ in line], options.nbest) for line in parts
         ]
 
     def translate_document(
@@ -215,48 +245,12 @@ class Translator:
                 glossary=glossary,
                 protect=protect,
                 token_scores=False,
+                split=False,
             )
         )
         return [
             reduce(follow, (_piece(piece, found) for piece in line), NOTHING)
             for line in pieces
-        ]
-
-    def _search(
-        self,
-        parts: Sequence[Part],
-        options: SearchOptions,
-        prefixes: Sequence[Sequence[int]] | None,
-        *,
-        token_scores: bool,
-    ) -> list[list[Translation]]:
-        """Search freely first; where a demand is not met, search under constraints.
-
-        What meets all demands freely is the best that meets them, so most sentences
-        need no more, and those without demands are not touched by those with.
-        """
-        sources = [part.ids for part in parts]
-        demands = [part.demands for part in parts]
-        found = self.engine.translate(
-            sources, options, prefixes, token_scores=token_scores
-        )
-        again = [
-            place
-            for place, hypotheses in enumerate(found)
-            if not all(self._meets(demands[place], h) for h in hypotheses)
-        ]
-        if again:
-            better = self.engine.translate_constrained(
-                [sources[place] for place in again],
-                [self._speller.constraints(demands[place]) for place in again],
-                options,
-                None if prefixes is None else [prefixes[place] for place in again],
-            )
-            for place, hypotheses in zip(again, better, strict=True):
-                found[place] = hypotheses
-        return [
-            self._choose([self._readable(h, demand) for h in hypotheses], options)
-            for hypotheses, demand in zip(found, demands, strict=True)
         ]
 
     def alternatives(
@@ -272,17 +266,16 @@ class Translator:
         """
         options = replace(options or self.options, nbest=1)
         understand = partial(self._demands, glossary=None, protect=False)
-        parts = self._parts(text, understand)
-        source, demands = (
-            (parts[0].ids, parts[0].demands) if parts else ([], Demands("", ""))
-        )
+        parts = self._parts(text, understand, split=False)
+        part = parts[0] if parts else Part(Demands("", ""), [])
+        source = part.ids
         begun = self._encode_prefix(prefix)
         after = self.engine.pytorch.next_tokens(source, begun, count)
         going_on = [(token, chance) for token, chance in after if token != END]
         prefixes = [[*begun, token] for token, _ in going_on]
         found = self.engine.translate([source] * len(prefixes), options, prefixes)
         translations = {
-            token: self._readable(best[0], demands)
+            token: self._search.draft(part, best[0], checking=False).translation
             for (token, _), best in zip(going_on, found, strict=True)
         }
         said = self.tokenizers.target
@@ -326,15 +319,6 @@ class Translator:
         form = normalize(prefix, self.config.data.normalization)
         return self.tokenizers.target.encode(form)
 
-    def _meets(self, demands: Demands, hypothesis: Hypothesis) -> bool:
-        return not demands.anything or demands.are_met(
-            self.tokenizers.target.decode(hypothesis.tokens)
-        )
-
-    @cached_property
-    def _speller(self) -> PhraseSpeller:
-        return PhraseSpeller(self.tokenizers.target)
-
     @cached_property
     def _has_placeholders(self) -> bool:
         source, target = self.tokenizers.source, self.tokenizers.target
@@ -349,35 +333,67 @@ class Translator:
             protecting=protect,
             has_placeholders=self._has_placeholders,
             glossary=glossary,
+            formats=self._formats,
         )
 
-    def _parts(self, text: str, understand: Callable[[str], Demands]) -> list[Part]:
-        """Make a sentence ready; one past the trained length is worked off in parts."""
+    @cached_property
+    def _formats(self) -> NumberFormats:
+        return NumberFormats(*self.engine.described.languages)
+
+    @property
+    def longest(self) -> int:
+        """The tokens of a source that the model has learned to translate at once."""
+        most, profile = self.config.data.max_tokens, self.engine.described.profile
+        return most if profile is None else min(most, profile.longest_source)
+
+    def _parts(self, text: str, understand: Understand, split: bool) -> list[Part]:
+        """Make a line ready: its sentences, and parts of those too long to learn."""
         if not text or text.isspace():  # blanks of all kinds
             return []
+        language = self.engine.described.languages[0]
+        sentences = split_sentences(text, language) if split else [(text, "")]
+        parts: list[Part] = []
+        for sentence, gap in sentences:
+            whole = self._read(sentence, gap, understand)
+            if len(whole.ids) <= self.longest:
+                parts += [whole] if whole.ids else []
+            else:
+                parts += self._cut(whole, self.longest, understand)
+        return parts
 
-        def read(text: str, gap: str = "") -> Part:
-            demands = understand(text)
-            return Part(demands, self.tokenizers.source.encode(demands.text), gap)
+    def _read(
+        self, text: str, gap: str, understand: Understand, is_cut: bool = False
+    ) -> Part:
+        demands = understand(text)
+        ids = self.tokenizers.source.encode(demands.text)
+        return Part(demands, ids, gap, is_cut)
 
-        longest = self.config.data.max_tokens
-        whole = read(text)
-        if len(whole.ids) <= longest:
-            return [whole] if whole.ids else []
-        parts = split_long(text, lambda part: len(read(part).ids) <= longest)
-        return [read(part.text, part.gap) for part in parts if part.text]
+    def _cut(self, part: Part, longest: int, understand: Understand) -> list[Part]:
+        """Cut a sentence into parts of at most so many tokens."""
 
-    def _readable(self, hypothesis: Hypothesis, demands: Demands) -> Translation:
-        target = self.tokenizers.target
-        text, report = demands.finish(target.decode(hypothesis.tokens))
-        return Translation(
-            text=text,
-            score=hypothesis.score,
-            log_probability=hypothesis.log_probability,
-            pieces=tuple(target.pieces(hypothesis.tokens)),
-            piece_log_probabilities=hypothesis.token_log_probabilities,
-            report=report,
-        )
+        def fits(text: str) -> bool:
+            return len(self._read(text, "", understand).ids) <= longest
+
+        pieces = [p for p in split_long(part.demands.source, fits) if p.text]
+        cut = [self._read(p.text, p.gap, understand, is_cut=True) for p in pieces]
+        return [*cut[:-1], replace(cut[-1], gap=part.gap, is_cut=False)]
+
+    def _halves(self, part: Part, *, understand: Understand) -> list[Part]:
+        """Cut a sentence that failed as a whole, if it is long enough for that."""
+        if len(part.ids) < _SHORTEST_TO_CUT:
+            return []
+        parts = self._cut(part, len(part.ids) * 2 // 3, understand)
+        return parts if len(parts) > 1 else []
+
+
+def _is_copied(part: Part) -> bool:
+    return part.demands.only_spans
+
+
+def _copied(part: Part) -> Translation:
+    """Give a sentence that has nothing to translate as it is."""
+    text = part.demands.source
+    return replace(NOTHING, text=text, report=part.demands.report(text))
 
 
 def _join(
@@ -388,12 +404,22 @@ def _join(
         return [NOTHING] * nbest
     joined = list(found[0])
     for part, later in zip(parts, found[1:], strict=False):
-        gap = " " if part.gap else ""
-        joined = [follow(a, b, gap) for a, b in zip(joined, later, strict=False)]
-    cuts = len(parts) - 1
+        joined = [
+            follow(a, b, _gap(part, a.text))
+            for a, b in zip(joined, later, strict=False)
+        ]
+    cuts = sum(part.is_cut for part in parts)
     return [
         replace(t, text=" ".join(t.text.split("\n")), num_cuts=cuts) for t in joined
     ]
+
+
+def _gap(part: Part, before: str) -> str:
+    """Give the blank after a part, in scripts that have blanks."""
+    source = part.demands.source
+    if not part.gap and join_texts(source, "") != source:  # cut within a word
+        return ""
+    return join_texts(before, "").removeprefix(before)
 
 
 def _piece(piece: Piece, found: Iterator[list[Translation]]) -> Translation:
