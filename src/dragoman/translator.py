@@ -1,10 +1,10 @@
 """Text in, text out: the one place where text, model and search meet."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Protocol, Self, overload
 
 from dragoman.config import Config
 from dragoman.decoding.options import SearchOptions
@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 
 _SHORTEST_TO_CUT = 8  # tokens: what is shorter has no parts worth translating alone
 
-Understand = Callable[[str], Demands]
+
+class Understand(Protocol):
+    """Gives what a sentence asks of its translation."""
+
+    def __call__(self, text: str, *, showing: bool = False) -> Demands:
+        """Find it, and hide what can be hidden, but for numbers to be shown."""
+        ...
 
 
 class Translator:
@@ -325,7 +331,12 @@ class Translator:
         return bool(placeholder_ids(source) and placeholder_ids(target))
 
     def _demands(
-        self, text: str, *, glossary: Glossary | None, protect: bool
+        self,
+        text: str,
+        *,
+        glossary: Glossary | None,
+        protect: bool,
+        showing: bool = False,
     ) -> Demands:
         return demands_of(
             text,
@@ -334,6 +345,7 @@ class Translator:
             has_placeholders=self._has_placeholders,
             glossary=glossary,
             formats=self._formats,
+            showing=showing,
         )
 
     @cached_property
@@ -364,9 +376,14 @@ class Translator:
     def _read(
         self, text: str, gap: str, understand: Understand, is_cut: bool = False
     ) -> Part:
+        """Read a text as the model does, first with numbers that may become words."""
+        encode = self.tokenizers.source.encode
         demands = understand(text)
-        ids = self.tokenizers.source.encode(demands.text)
-        return Part(demands, ids, gap, is_cut)
+        part = Part(demands, encode(demands.text), gap, is_cut)
+        if not any(self._formats.words(hidden.span) for hidden in demands.hidden):
+            return part
+        shown = understand(text, showing=True)
+        return Part(shown, encode(shown.text), gap, is_cut, part)
 
     def _cut(self, part: Part, longest: int, understand: Understand) -> list[Part]:
         """Cut a sentence into parts of at most so many tokens."""

@@ -20,6 +20,7 @@ from dragoman.text.demands import Demands
 from dragoman.translation import NOTHING, Translation, follow
 
 HARDLY = 0.1  # a source word that no target word gives even this much was passed over
+_LACKING = 10  # faults that one thing counts for which must be there and is not
 _TELLING_LETTERS = 5  # of a word that is missed if it is passed over
 
 
@@ -31,6 +32,7 @@ class Part:
     ids: list[int]
     gap: str = ""
     is_cut: bool = False  # after it a sentence goes on that was too long
+    hiding: "Part | None" = None  # the same with all numbers behind placeholders
 
 
 Cut = Callable[[Part], Sequence[Part]]  # gives smaller parts, or none
@@ -78,13 +80,9 @@ class VerifiedSearch:
 
         `cut` says how a part that fails as a whole is translated piece by piece.
         """
-        sources = [part.ids for part in parts]
-        found = self.engine.translate(sources, _whole_beam(options), prefixes)
-        most = options.num_rows if options.method == "bayes-risk" else options.nbest
-        drafts = [
-            self._choose(part, hypotheses, most, checking)
-            for part, hypotheses in zip(parts, found, strict=True)
-        ]
+        parts = list(parts)
+        found, drafts = self._free(parts, options, prefixes, checking)
+        self._hide_numbers(parts, found, drafts, options, prefixes, checking)
         if checking:
             self._look_for_lost_words(parts, found, drafts, options)
         self._constrain(parts, drafts, options, prefixes, checking)
@@ -95,6 +93,46 @@ class VerifiedSearch:
                 for few, hypotheses in zip(drafts, found, strict=True)
             ]
         return self._scored(parts, drafts) if token_scores else drafts
+
+    def _free(
+        self,
+        parts: Sequence[Part],
+        options: SearchOptions,
+        prefixes: Sequence[Sequence[int]] | None,
+        checking: bool,
+    ) -> tuple[list[list[Hypothesis]], list[list[Draft]]]:
+        """Search without constraints, and choose among what a beam ends with."""
+        sources = [part.ids for part in parts]
+        found = self.engine.translate(sources, _whole_beam(options), prefixes)
+        most = options.num_rows if options.method == "bayes-risk" else options.nbest
+        drafts = [
+            self._choose(part, hypotheses, most, checking)
+            for part, hypotheses in zip(parts, found, strict=True)
+        ]
+        return found, drafts
+
+    def _hide_numbers(
+        self,
+        parts: list[Part],
+        found: list[list[Hypothesis]],
+        drafts: list[list[Draft]],
+        options: SearchOptions,
+        prefixes: Sequence[Sequence[int]] | None,
+        checking: bool,
+    ) -> None:
+        """Search again with placeholders for numbers that did not come out right."""
+        again = {
+            place: part.hiding
+            for place, part in enumerate(parts)
+            if part.hiding and any(_is_lacking(draft) for draft in drafts[place])
+        }
+        if not again:
+            return
+        begun = None if prefixes is None else [prefixes[place] for place in again]
+        results = self._free([*again.values()], options, begun, checking)
+        for (place, part), hypotheses, few in zip(again.items(), *results, strict=True):
+            parts[place], drafts[place] = part, few
+            found[place] = [*hypotheses, *found[place]]
 
     def draft(self, part: Part, hypothesis: Hypothesis, checking: bool) -> Draft:
         """Make a text of a hypothesis, and check it."""
@@ -113,7 +151,7 @@ class VerifiedSearch:
         )
         met = demands.are_met(target.decode(hypothesis.tokens))
         lost = sum(not carried.placed for carried in report) or not met
-        return Draft(hypothesis, translation, 10 * lost + len(concerns))
+        return Draft(hypothesis, translation, _LACKING * lost + len(concerns))
 
     def _with_tags(self, part: Part, hypothesis: Hypothesis) -> Sequence[int]:
         """Give the tokens with tags around the words that they should enclose."""
@@ -225,7 +263,7 @@ class VerifiedSearch:
             place
             for place, few in enumerate(drafts)
             if parts[place].demands.anything
-            and any(draft.num_faults >= 10 for draft in few)
+            and any(_is_lacking(draft) for draft in few)
         ]
         if not again:
             return
@@ -280,7 +318,7 @@ class VerifiedSearch:
         lost = sum(not carried.placed for carried in report)
         concerns += tuple(c for c in joined.concerns if c.kind == "passed over")
         translation = replace(joined, report=report, concerns=concerns)
-        return Draft(drafts[0].hypothesis, translation, 10 * lost + len(concerns))
+        return Draft(drafts[0].hypothesis, translation, _LACKING * lost + len(concerns))
 
     def _scored(
         self, parts: Sequence[Part], drafts: Sequence[Sequence[Draft]]
@@ -299,6 +337,11 @@ def _whole_beam(options: SearchOptions) -> SearchOptions:
     if options.method != "beam" or options.groups > 1:
         return options
     return replace(options, nbest=options.beam_size)
+
+
+def _is_lacking(draft: Draft) -> bool:
+    """Say whether something is not there that must be."""
+    return draft.num_faults >= _LACKING
 
 
 def _cleanest(drafts: Sequence[Draft], most: int) -> list[Draft]:

@@ -102,9 +102,7 @@ def test_what_found_no_place_is_said_with_its_line(
     kept = Carried("term", "a", "b", Outcome.PLACED)
     translation = replace(NOTHING, report=(kept, lost))
     Notes().take(7, translation)
-    assert capsys.readouterr().err == (
-        "dragoman: line 7: appended: <b>; look at it\n"
-    )
+    assert capsys.readouterr().err == ("dragoman: line 7: appended: <b>; look at it\n")
     assert report_column(translation) == "a → b; appended: <b>"
 
 
@@ -130,9 +128,7 @@ def test_splitting_can_be_switched_off(
     line = "Good morning! Where is the station?"
     split, _ = run(capsysbinary, model_folder, line)
     whole, _ = run(capsysbinary, model_folder, line, "--one-sentence-per-line")
-    parts, _ = run(
-        capsysbinary, model_folder, "Good morning!", "Where is the station?"
-    )
+    parts, _ = run(capsysbinary, model_folder, "Good morning!", "Where is the station?")
     assert split == [" ".join(parts)]
     assert whole != split
 

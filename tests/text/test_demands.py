@@ -183,9 +183,7 @@ NUMBERS = st.integers(0, 10**9).map(str) | st.sampled_from(
 def test_a_number_is_never_lost_in_silence(
     numbers: list[str], has_placeholders: bool, data: st.DataObject
 ) -> None:
-    asked = demands(
-        " and ".join(numbers), has_placeholders=has_placeholders
-    )
+    asked = demands(" and ".join(numbers), has_placeholders=has_placeholders)
     words = [*(h.mark for h in asked.hidden), *(s.text for s in asked.left), "y"]
     said = data.draw(st.lists(st.sampled_from(words), max_size=15).map(" ".join))
     text, report = asked.finish(said)

@@ -51,7 +51,7 @@ Numbers, addresses, variables such as {name} or %1$s, code and tags are looked f
 every translation, and so are the terms of a glossary, in the translation given for
 them. So is what seems lost or invented: a strange length, words that nobody attended
 to, repetitions, other numbers or scripts, a copied source. What fails is searched
-again; what still fails is said on standard error, and by line with --report or --json."""
+again; what still fails is said on standard error, by line with --report or --json."""
 
 EXAMPLES = """\
 examples:

@@ -42,9 +42,7 @@ class Lengths:
 class LineChecks:
     """The checks of every line, against what the model has learned from."""
 
-    def __init__(
-        self, languages: tuple[str, str], profile: TextProfile | None
-    ) -> None:
+    def __init__(self, languages: tuple[str, str], profile: TextProfile | None) -> None:
         self._languages = languages
         self._profile = profile
         self._number_words = number_words(languages[0])

@@ -16,8 +16,9 @@ from random import Random
 from dragoman.text.placeholders import MARKS, hide
 from dragoman.text.spans import Kind, Span, find_spans
 
-# Some are left to see, because a sentence may hold more of them than there are marks.
-SHARE_OF_COMMON_SPANS = 0.8
+# Some are left to see: a sentence may hold more of them than there are marks, and
+# numbers are shown first, because they may become words.
+SHARE_OF_COMMON_SPANS = 0.5
 _WORD = re.compile(r"\w{3,}")  # shorter ones are often alike by chance
 _GROUPING = re.compile(r"(?<=\d)[.,'’](?=\d{3}(?!\d))")
 _CLOSING = ".!?。！？…"

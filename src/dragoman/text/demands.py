@@ -177,24 +177,26 @@ def demands_of(
     has_placeholders: bool,
     glossary: Glossary | None,
     formats: NumberFormats = _AS_THEY_ARE,
+    showing: bool = False,
 ) -> Demands:
     """Find what a sentence asks for, and hide what can be hidden.
 
     Spans are taken as they stand in the source, before its normalisation to `form`. A
-    number in one of the glossary's terms is the glossary's matter.
+    number in one of the glossary's terms is the glossary's matter. With `showing`,
+    numbers that may become words stay to be seen, except such as look like marks.
     """
     masked = source
     hidden: tuple[Hidden, ...] = ()
     left = tuple(_spans_outside_terms(source, glossary)) if protecting else ()
     only_spans = bool(left) and not _has_words(source, left)
     if has_placeholders:
-        protected = protect(source, left)
-        masked, hidden, left = protected.text, protected.hidden, protected.left
+        shown = tuple(s for s in left if showing and formats.words(s))
+        protected = protect(source, [span for span in left if span not in shown])
+        masked, hidden = protected.text, protected.hidden
+        left = (*protected.left, *shown)
     text = normalize(masked, form)
     terms = tuple(glossary.find(text)) if glossary else ()
-    return Demands(
-        source, text, hidden, left, terms, formats, only_spans and not terms
-    )
+    return Demands(source, text, hidden, left, terms, formats, only_spans and not terms)
 
 
 def _has_words(source: str, spans: Sequence[Span]) -> bool:

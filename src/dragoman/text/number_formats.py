@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from dragoman.text.number_words import spelled_out
+from dragoman.text.number_words import spelled_out, spelled_time
 from dragoman.text.spans import Kind, Span
 
 # What separates thousands, and what comes before the decimals.
@@ -26,6 +26,7 @@ _STYLES = (
 )
 _CORE = re.compile(r"\d[\d.,'’\u00a0\u202f ]*\d|\d")
 _DIGIT = re.compile(r"\d")
+_TIME = re.compile(r"(\d{1,2})[:.](\d\d)", re.ASCII)
 
 
 class NumberFormats:
@@ -48,8 +49,15 @@ class NumberFormats:
         """Give all forms that count as right; the first is preferred."""
         if span.kind is not Kind.NUMBER:
             return (span.text,)
-        words = spelled_out(self._plain_value(span.text), self._target_language)
-        return tuple(dict.fromkeys((self.write(span), span.text, *words)))
+        return tuple(dict.fromkeys((self.write(span), span.text, *self.words(span))))
+
+    def words(self, span: Span) -> tuple[str, ...]:
+        """Give what a small number or a time may be in words, if we know."""
+        if span.kind is not Kind.NUMBER:
+            return ()
+        if time := _TIME.fullmatch(span.text):
+            return spelled_time(int(time[1]), int(time[2]), self._target_language)
+        return spelled_out(self._plain_value(span.text), self._target_language)
 
     def _rewritten(self, core: str, number: str) -> str:
         assert self._source is not None, "known, or nothing is rewritten"

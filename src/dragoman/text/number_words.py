@@ -24,7 +24,7 @@ _SPANISH_HUNDREDS = (
     "ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos "
     "ochocientos novecientos"
 )
-# Words that stand for one, or end one, in the genders and cases of a language.
+# Words that may stand for one; but as articles they say too little to count as it.
 _ONES = {
     "es": ("un", "una"),
     "de": ("ein", "eine", "einen", "einem", "einer", "eines"),
@@ -51,8 +51,8 @@ def spelled_out(number: int | None, language: str) -> tuple[str, ...]:
     """Give a number in words, in the forms that a language has for it, if we know."""
     if number is None or language not in _ONES:
         return ()
-    if number == 1:
-        return tuple(dict.fromkeys((_below_hundred(1, language), *_ONES[language])))
+    if number == 1 and language == "fr":
+        return ()  # its only word for one is the article
     if number < 100:
         return _with_genders(_below_hundred(number, language), language)
     if number < 1000 and number % 100 == 0:
@@ -60,6 +60,49 @@ def spelled_out(number: int | None, language: str) -> tuple[str, ...]:
     if number < 1_000_000 and number % 1000 == 0:
         return _thousands(number // 1000, language)
     return ()
+
+
+@cache
+def spelled_time(hours: int, minutes: int, language: str) -> tuple[str, ...]:
+    """Give a time of day in words, as far as we know how it is said."""
+    if language not in _ONES or not 0 < hours <= 12 or minutes > 59:
+        return ()
+    hour, following = (_hour(h, language) for h in (hours, hours % 12 + 1))
+    minute = _below_hundred(minutes, language)
+    match language, minutes:
+        case "en", 0:
+            return f"{hour} o'clock", hour
+        case "en", _:
+            quarters = {15: f"quarter past {hour}", 45: f"quarter to {following}"}
+            half = {30: f"half past {hour}"}
+            return _said(quarters | half, minutes, f"{hour} {minute}")
+        case "es", 0:
+            return (f"las {hour}",) if hours > 1 else ("la una",)
+        case "es", _:
+            parts = {15: "cuarto", 30: "media"}
+            said = {m: f"{hour} y {part}" for m, part in parts.items()}
+            said[45] = f"{following} menos cuarto"
+            return _said(said, minutes, f"{hour} y {minute}")
+        case "de", 0:
+            return f"{hour} Uhr", f"um {hour}"
+        case "de", _:
+            said = {15: f"Viertel nach {hour}", 45: f"Viertel vor {following}"}
+            said[30] = f"halb {_below_hundred(hours % 12 + 1, 'de')}"
+            return _said(said, minutes, f"{hour} Uhr {minute}")
+        case _:
+            hour_word = f"{hour} heure{'s' * (hours > 1)}"
+            said = {0: hour_word, 15: f"{hour_word} et quart"}
+            said[30] = f"{hour_word} et demie"
+            return _said(said, minutes, f"{hour_word} {minute}")
+
+
+def _hour(hours: int, language: str) -> str:
+    feminine = {"es": "una", "de": "ein", "fr": "une", "en": "one"}
+    return feminine[language] if hours == 1 else _below_hundred(hours, language)
+
+
+def _said(special: dict[int, str], minutes: int, plain: str) -> tuple[str, ...]:
+    return (special[minutes], plain) if minutes in special else (plain,)
 
 
 def _below_hundred(number: int, language: str) -> str:
@@ -136,5 +179,6 @@ def number_words(language: str) -> frozenset[str]:
         return frozenset()
     small = (form for n in range(100) for form in spelled_out(n, language))
     parts = {part for form in small for part in form.replace("-", " ").split()}
+    parts |= set(_ONES[language])
     ordinary = {"a", "an", "y", "et", "und"}
     return frozenset(parts - ordinary | set(_OTHERS[language].split()))

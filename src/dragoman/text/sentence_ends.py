@@ -76,4 +76,3 @@ def split_sentences(text: str, language: str) -> list[tuple[str, str]]:
         sentence = text[start:end].rstrip()
         parts.append((sentence, text[start + len(sentence) : end]))
     return [part for part in parts if part[0] or part[1]]
-
