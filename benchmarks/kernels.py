@@ -3,7 +3,7 @@
     python benchmarks/kernels.py
 
 Shapes are those of `fast` with 1,500 tokens a batch, and of `tiny` where that is said.
-For each level a process of its own computes with the kernels and without, in turns, with
+For each level a process of its own computes with kernels and without, in turns, with
 two threads and with one; torch, oneDNN and MKL are held to the level too. Prints a
 Markdown table: how many times as fast as its twin a kernel is. benchmarks/processors.md
 keeps what came of it.

@@ -21,7 +21,9 @@ TRANSLATOR_KINDS = ("transformer", "ssru", "recurrent")
 TEXT_KINDS = ("language_model", "masked_language_model")
 
 # Settings that older versions lacked, and what they did instead of today's default.
-_BEFORE: Mapping[str, Mapping[str, Any]] = {"data": {"placeholders": False}}
+_BEFORE: Mapping[str, Mapping[str, Any]] = {
+    "data": {"placeholders": False, "join_share": 0.0}
+}
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,7 @@ class DataConfig:
     deduplicate: bool
     placeholders: bool
     placeholder_share: float
+    join_share: float
 
 
 @dataclass(frozen=True)

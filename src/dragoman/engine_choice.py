@@ -64,7 +64,9 @@ class EngineChoice:
         others: "Sequence[SavedModel]" = (),
     ) -> Self:
         """Take a model that is in memory, and others to predict with it."""
-        described = ModelDescription(saved.tokenizers, saved.config, saved.languages)
+        described = ModelDescription(
+            saved.tokenizers, saved.config, saved.languages, saved.profile
+        )
         choice = cls(
             described,
             lambda: saved,
@@ -151,10 +153,11 @@ class EngineChoice:
         sources: Sequence[Sequence[int]],
         options: SearchOptions,
         prefixes: Sequence[Sequence[int]] | None = None,
-        *,
-        token_scores: bool = True,
     ) -> list[list[Hypothesis]]:
-        """Translate with the faster engine that can do what is asked."""
+        """Translate with the faster engine that can do what is asked.
+
+        CTranslate2 gives no scores of single tokens: see `with_token_scores`.
+        """
         if self.ctranslate2 is not None:
             plain = replace(options, max_repeats=0)
             longest = max(map(len, sources), default=0)
@@ -162,14 +165,31 @@ class EngineChoice:
             if prefixes is not None and any(prefixes):
                 reason = "CTranslate2 cannot go on from a given beginning as we do"
             if reason is None:
-                found = self.ctranslate2.translate(
-                    sources, plain, token_scores=token_scores
-                )
+                found = self.ctranslate2.translate(sources, plain)
                 return self._without_loops(sources, found, options)
             if self._only_ctranslate2:
                 raise ConfigError(f"{reason}: use the engine pytorch for this")
             self.why_pytorch = reason
         return self.pytorch.translate(sources, options, prefixes)
+
+    def with_token_scores(
+        self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]]
+    ) -> list[list[Hypothesis]]:
+        """Give the hypotheses with the log-probability of each token."""
+        if self.ctranslate2 is None:
+            return found
+        lacking = [
+            index
+            for index, hypotheses in enumerate(found)
+            if not all(h.token_log_probabilities for h in hypotheses)
+        ]
+        scored = self.ctranslate2.with_token_scores(
+            [sources[index] for index in lacking], [found[index] for index in lacking]
+        )
+        result = list(found)
+        for index, hypotheses in zip(lacking, scored, strict=True):
+            result[index] = hypotheses
+        return result
 
     def translate_constrained(
         self,

@@ -77,6 +77,7 @@ DROPPED_SHARES = (
 SHARES = (
     *DROPPED_SHARES,
     "data.placeholder_share",
+    "data.join_share",
     "training.warmup_share",
     "training.cooldown_share",
     "training.label_smoothing",

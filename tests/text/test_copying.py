@@ -6,7 +6,7 @@ from dragoman.text.copying import teach_copying
 from dragoman.text.placeholders import MARKS
 
 PAIRS = [
-    (f"In {year}, Tom{year} came home.", f"En {year}, Tom{year} volvió a casa.")
+    (f"In {year}, Tom came home.", f"En {year}, Tomás volvió a casa.")
     for year in range(1000, 1400)
 ]
 PLAIN = [

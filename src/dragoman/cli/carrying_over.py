@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from dragoman.translation import Translation
 
 
+_NAMED = 10  # lines that a summary names
+
+
 def add_glossary_options(parser: argparse.ArgumentParser) -> None:
     """Let the person give terms, and say what becomes of numbers, tags and the like."""
     parser.add_argument(
@@ -26,6 +29,12 @@ def add_glossary_options(parser: argparse.ArgumentParser) -> None:
         dest="protect",
         action="store_false",
         help="let the model write numbers, addresses, variables and tags as it likes",
+    )
+    parser.add_argument(
+        "--one-sentence-per-line",
+        dest="split",
+        action="store_false",
+        help="translate each line as a whole, though it may hold several sentences",
     )
 
 
@@ -52,8 +61,9 @@ def load_glossary(path: Path | None) -> "Glossary | None":
 
 
 def report_column(translation: "Translation") -> str:
-    """Say in one column what was carried over, and what found no place."""
-    return "; ".join(map(str, translation.report))
+    """Say in one column what was carried over, and what seems wrong."""
+    doubts = (f"check: {concern}" for concern in translation.concerns)
+    return "; ".join([*map(str, translation.report), *doubts])
 
 
 class Notes:
@@ -61,6 +71,7 @@ class Notes:
 
     def __init__(self) -> None:
         self._cut_lines = 0
+        self._unverified: list[int] = []
 
     def take(self, line: int, translation: "Translation") -> None:
         """Look at the translation of a line; say at once what found no place."""
@@ -70,12 +81,23 @@ class Notes:
                 f"line {line}: {translation.num_copied:,} characters in runs of more "
                 f"than {LONGEST_RUN:,} without a blank are no text: copied as they are"
             )
+        if not translation.verified:
+            self._unverified.append(line)
         for carried in translation.report:
             if not carried.placed:
-                self._say(f"line {line}: {carried}; it stands at the end, look at it")
+                self._say(f"line {line}: {carried}; look at it")
 
     def finish(self, longest: int) -> None:
         """Say what concerns all lines together."""
+        if self._unverified:
+            count = len(self._unverified)
+            lines = "line is" if count == 1 else "lines are"
+            numbers = ", ".join(map(str, self._unverified[:_NAMED]))
+            more = ", …" if count > _NAMED else ""
+            self._say(
+                f"{count:,} {lines} not verified ({numbers}{more}): something may be "
+                "lost or invented there; --report says what"
+            )
         if self._cut_lines:
             lines = "line was" if self._cut_lines == 1 else "lines were"
             self._say(

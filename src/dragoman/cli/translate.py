@@ -47,9 +47,14 @@ translation that it leads to.
 Words that stand in a row more than three times (--max-repeats) are taken for a loop of
 the model, unless the source repeats itself as often, and translated anew without it.
 
-Numbers, addresses, variables such as {name} or %1$s and tags come through unharmed, and
-so do the terms of a glossary, in the translation given for them. Whatever the model
-could not place stands at the end of its line and is said on standard error.
+A line of several sentences is translated sentence by sentence (--one-sentence-per-line
+takes it as a whole).
+
+Numbers, addresses, variables such as {name} or %1$s, code and tags are looked for in
+every translation, and so are the terms of a glossary, in the translation given for
+them. So is what seems lost or invented: a strange length, words that nobody attended
+to, repetitions, other numbers or scripts, a copied source. What fails is searched
+again; what still fails is said on standard error, by line with --report or --json.
 
 Runs of more than 1,000 characters without a blank or punctuation are no text: they are
 copied as they are, and that is said."""
@@ -107,7 +112,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--report",
         action="store_true",
-        help="add a column: what had to be carried over, and whether it was",
+        help="add a column: what had to be carried over, and what seems wrong",
     )
     parser.add_argument(
         "-o",
@@ -170,7 +175,7 @@ def run(options: argparse.Namespace) -> int:
                 print(said, file=sys.stderr)
             done += len(lines)
             bar.update(len(lines))
-    notes.finish(translator.config.data.max_tokens)
+    notes.finish(translator.longest)
     return 0
 
 
@@ -228,6 +233,7 @@ def _translate(
         glossary=glossary,
         protect=protect,
         token_scores=options.nbest is not None or options.json,
+        split=options.split,
     )
 
 
@@ -241,7 +247,8 @@ def _answer(
 
 def _line(number: int, translation: "Translation", options: argparse.Namespace) -> str:
     if options.json:
-        return json.dumps({"line": number} | asdict(translation), ensure_ascii=False)
+        verdict = {"line": number, "verified": translation.verified}
+        return json.dumps(verdict | asdict(translation), ensure_ascii=False)
     columns = [translation.text]
     if options.nbest is not None:
         columns = [str(number), f"{translation.score:.4f}", *columns]

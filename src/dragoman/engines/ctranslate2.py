@@ -100,7 +100,7 @@ class CTranslate2Engine:
                     sources[index], options, limits[index]
                 )
         best = [_ranked(found, options) for found in results]
-        return self._with_token_scores(sources, best) if token_scores else best
+        return self.with_token_scores(sources, best) if token_scores else best
 
     def _search_to_limit(
         self, source: Sequence[int], options: SearchOptions, limit: int
@@ -194,7 +194,7 @@ class CTranslate2Engine:
             finished=finished,
         )
 
-    def _with_token_scores(
+    def with_token_scores(
         self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]]
     ) -> list[list[Hypothesis]]:
         """Let CTranslate2 read each translation once more, and note what it says."""

@@ -85,6 +85,7 @@ def evaluate(
     lowercase: bool = False,
     glossary: Glossary | None = None,
     protect: bool = True,
+    split: bool = True,
     device: str = "auto",
     engine: str = "auto",
     threads: int | None = None,
@@ -117,6 +118,7 @@ def evaluate(
         asked=asked,
         glossary=glossary,
         protect=protect,
+        split=split,
         progress=progress,
     )
     translations = translate(translator, str(model))
@@ -163,6 +165,7 @@ def _translate(
     asked: Callable[[SearchOptions], SearchOptions],
     glossary: Glossary | None,
     protect: bool,
+    split: bool,
     progress: bool,
 ) -> list[str]:
     options = asked(translator.options)
@@ -173,7 +176,7 @@ def _translate(
         for start in range(0, len(sources), SENTENCES_AT_ONCE):
             part = sources[start : start + SENTENCES_AT_ONCE]
             translations += translator.translate(
-                part, options=options, glossary=glossary, protect=protect
+                part, options=options, glossary=glossary, protect=protect, split=split
             )
             bar.update(len(part))
     return translations

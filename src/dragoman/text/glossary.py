@@ -16,7 +16,7 @@ class Term:
     """A term in its forms, and the forms of its translation; the first is preferred."""
 
     sources: tuple[str, ...]
-    targets: tuple[str, ...]
+    targets: tuple[str, ...]  # none: it is not translated
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class FoundTerm:
     text: str
     start: int
     targets: tuple[str, ...]
+    given: tuple[str, ...]  # those that have the capitals of the glossary
 
 
 class Glossary:
@@ -92,8 +93,10 @@ class Glossary:
             for form, term in self._forms.get(word.casefold(), ()):
                 written = text[start : start + len(form)]
                 if _is_form(written, form) and _ends_there(text, start, form):
-                    targets = _forms_as_written(term.targets, written)
-                    found.append(FoundTerm(written, start, targets))
+                    given = term.targets or (written,)
+                    # What is not translated keeps the source's form.
+                    targets = _forms_as_written(term.targets, written) or given
+                    found.append(FoundTerm(written, start, targets, given))
                     end = start + len(form)
                     break
         return found
@@ -129,7 +132,7 @@ def _read(lines: Iterable[str], name: str) -> list[Term]:
                 f"line {number} of {name} has no term before its tab: write a term, "
                 "a tab and its translation"
             )
-        targets = _forms(others) or sources
+        targets = _forms(others)
         terms[sources] = tuple(dict.fromkeys(terms.get(sources, ()) + targets))
     return [Term(sources, targets) for sources, targets in terms.items()]
 
