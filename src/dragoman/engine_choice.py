@@ -153,9 +153,11 @@ class EngineChoice:
         sources: Sequence[Sequence[int]],
         options: SearchOptions,
         prefixes: Sequence[Sequence[int]] | None = None,
+        guarded: int | None = None,
     ) -> list[list[Hypothesis]]:
         """Translate with the faster engine that can do what is asked.
 
+        The guard against loops looks at all hypotheses, or at so many of the best.
         CTranslate2 gives no scores of single tokens: see `with_token_scores`.
         """
         if self.ctranslate2 is not None:
@@ -166,11 +168,11 @@ class EngineChoice:
                 reason = "CTranslate2 cannot go on from a given beginning as we do"
             if reason is None:
                 found = self.ctranslate2.translate(sources, plain)
-                return self._without_loops(sources, found, options)
+                return self._without_loops(sources, found, options, guarded)
             if self._only_ctranslate2:
                 raise ConfigError(f"{reason}: use the engine pytorch for this")
             self.why_pytorch = reason
-        return self.pytorch.translate(sources, options, prefixes)
+        return self.pytorch.translate(sources, options, prefixes, guarded)
 
     def with_token_scores(
         self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]]
@@ -203,17 +205,38 @@ class EngineChoice:
             sources, constraints, options, prefixes
         )
 
+    def attended(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
+        """Give the most that any target token looked at each source token."""
+        if self.ctranslate2 is None:
+            return self.pytorch.attended(sources, targets)
+        return [
+            [max(looks) for looks in zip(*rows, strict=True)] or [1.0] * len(source)
+            for source, rows in zip(
+                sources, self.ctranslate2.alignments(sources, targets), strict=True
+            )
+        ]
+
+    def alignments(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[list[float]]]:
+        """Give how much each target token looked at each source token, if known."""
+        engine = self.ctranslate2 or self.pytorch
+        return engine.alignments(sources, targets)
+
     def _without_loops(
         self,
         sources: Sequence[Sequence[int]],
         found: list[list[Hypothesis]],
         options: SearchOptions,
+        guarded: int | None,
     ) -> list[list[Hypothesis]]:
         """Leave to PyTorch, which has the guard, the few sentences that loop."""
         looping = [
             index
             for index, source in enumerate(sources)
-            if is_looping(source, found[index], options)
+            if is_looping(source, found[index][:guarded], options)
         ]
         if looping:
             again = self.pytorch.translate([sources[i] for i in looping], options)

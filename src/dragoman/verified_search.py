@@ -103,7 +103,9 @@ class VerifiedSearch:
     ) -> tuple[list[list[Hypothesis]], list[list[Draft]]]:
         """Search without constraints, and choose among what a beam ends with."""
         sources = [part.ids for part in parts]
-        found = self.engine.translate(sources, _whole_beam(options), prefixes)
+        found = self.engine.translate(
+            sources, _whole_beam(options), prefixes, options.nbest
+        )
         most = options.num_rows if options.method == "bayes-risk" else options.nbest
         drafts = [
             self._choose(part, hypotheses, most, checking)
@@ -161,8 +163,11 @@ class VerifiedSearch:
         pairs = enclosing_marks(part.demands, self.speller, source)
         if not pairs:
             return target
-        [alignment] = self.engine.pytorch.alignments([source], [target])
-        return place_tags(source, target, alignment, pairs, self._tokenizers.target)
+        [alignment] = self.engine.alignments([source], [target])
+        tokenizer = self._tokenizers.target
+        placed = place_tags(source, target, alignment, pairs, tokenizer)
+        met = part.demands.are_met(tokenizer.decode(placed))
+        return placed if met else target
 
     def _choose(
         self,
@@ -227,7 +232,7 @@ class VerifiedSearch:
         """Give, for each, a concern about a word that nobody looked at, if there is."""
         if not pairs:
             return []
-        looks = self.engine.pytorch.attended(
+        looks = self.engine.attended(
             [part.ids for part, _ in pairs], [h.tokens for _, h in pairs]
         )
         return [

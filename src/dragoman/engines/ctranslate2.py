@@ -194,6 +194,32 @@ class CTranslate2Engine:
             finished=finished,
         )
 
+    def alignments(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[list[float]]]:
+        """Give how much each target token looked at each source token.
+
+        CTranslate2 tells it of the last layer, and of targets that it writes itself: so
+        each is forced on it, token by token.
+        """
+        results: list[list[list[float]]] = [[] for _ in sources]
+        longer = [max(pair, key=len) for pair in zip(sources, targets, strict=True)]
+        for batch in batches(longer, min(self.settings.batch_tokens, ON_A_CPU)):
+            found = self._translator.translate_batch(
+                [[self._source[token] for token in sources[index]] for index in batch],
+                target_prefix=[
+                    [self._target[token] for token in targets[index]] for index in batch
+                ],
+                beam_size=1,
+                max_decoding_length=max(len(targets[index]) for index in batch) + 1,
+                max_input_length=0,
+                return_attention=True,
+            )
+            for index, result in zip(batch, found, strict=True):
+                rows = result.attention[0][: len(targets[index])]
+                results[index] = [row[: len(sources[index])] for row in rows]
+        return results
+
     def with_token_scores(
         self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]]
     ) -> list[list[Hypothesis]]:

@@ -87,13 +87,15 @@ class PyTorchEngine:
         sources: Sequence[Sequence[int]],
         options: SearchOptions | None = None,
         prefixes: Sequence[Sequence[int]] | None = None,
+        guarded: int | None = None,
     ) -> list[list[Hypothesis]]:
         """Give the best translations of each source, in the order they came.
 
         Without options they are as in the settings. Sources have neither BEGIN nor
         END; each translation begins with its prefix, where there are any. A sentence
-        of which a translation loops (`options.max_repeats`) is searched once more
-        with loops forbidden; the others are as they would be without that guard.
+        of which a translation (or one of the `guarded` best) loops, as by
+        `options.max_repeats`, is searched once more with loops forbidden; the others
+        are as they would be without that guard.
         """
         options = options or SearchOptions.of(self.settings)
         if options.shortlist and self._shortlist is None:
@@ -111,7 +113,7 @@ class PyTorchEngine:
         looping = [
             index
             for index, (source, found) in enumerate(zip(sources, results, strict=True))
-            if is_looping(source, found, options)
+            if is_looping(source, found[:guarded], options)
         ]
         again = self._translate(
             [sources[index] for index in looping],
