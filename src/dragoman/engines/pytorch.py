@@ -237,7 +237,13 @@ class PyTorchEngine:
         """
         results = [[1.0] * len(source) for source in sources]
         for index, weights in self._looks(sources, targets):
-            results[index] = weights.amax(dim=(0, 1)).tolist()
+            some = weights.numel() > 0  # nothing looks where nothing was written
+            looked = (
+                weights.amax(dim=(0, 1))
+                if some
+                else weights.new_zeros(weights.shape[-1])
+            )
+            results[index] = looked.tolist()
         return results
 
     def alignments(
