@@ -6,7 +6,7 @@ import json
 from dragoman.cli.parsers import Subparsers, add_command
 
 DESCRIPTION = """\
-Say what this machine is, what will be used of it, and what would make it faster.
+Say what this machine is, what is used of it, and what would make it faster.
 
 One screen: processor, cores and their load, memory, torch, kernels, precision, engines
 and extras, and a measured speed. It takes some seconds. Put it into a bug report."""
