@@ -512,6 +512,8 @@ def _with_unbroken(
     line: Sequence[Stretch], found: Iterator[list[Translation]], nbest: int
 ) -> list[Translation]:
     """Put endless runs, as they are, between the translations of what is around."""
+    if line and not any(stretch.is_unbroken for stretch in line):
+        return next(found)  # as without company
     joined = [NOTHING] * nbest
     for stretch in line:
         text = stretch.text
