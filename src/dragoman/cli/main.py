@@ -21,6 +21,7 @@ from dragoman.cli import (
     neighbours,
     plan,
     score,
+    serve,
     shortlist,
     studio,
     train,
@@ -46,7 +47,7 @@ examples:
 
 GROUPS: Mapping[str, tuple[ModuleType, ...]] = {
     "make": (data, plan, train, demo),
-    "use": (translate, export, shortlist),
+    "use": (translate, serve, export, shortlist),
     "measure": (evaluate, score, lab),
     "look inside": (inspect, studio),
     "language models": (generate, fill, embed, neighbours),
