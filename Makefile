@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test setup lint types imports unit faults bench format screenshots clean help
+.PHONY: demo test setup lint types imports unit faults weights bench format screenshots clean help
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ unit: $(READY) ## pytest, warnings as errors
 
 faults: $(READY) ## what takes long: many faults in a row, two machines, compiling
 	$(BIN)/pytest -m faults
+
+weights: $(READY) ## known answers of other programs' models, fetched by their hashes
+	$(BIN)/pytest -m weights
 
 bench: $(READY) ## a short version of every benchmark beside its peers, in one table
 	$(BIN)/python benchmarks/bench.py

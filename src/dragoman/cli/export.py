@@ -5,23 +5,29 @@ import sys
 from pathlib import Path
 
 from dragoman.cli.parsers import Subparsers, add_command
+from dragoman.errors import ConfigError
 
 DESCRIPTION = """\
-Export a model for CTranslate2, which translates faster on a CPU.
+Export a model for another program.
 
-The export lies in MODEL/ctranslate2-QUANTIZATION, where `translate` and `evaluate` find
-it by themselves, or in DIR; any CTranslate2 can use it. int8 is the smallest and
+--to ctranslate2 is for an engine that translates faster on a CPU. The export lies in
+MODEL/ctranslate2-QUANTIZATION, where `translate` and `evaluate` find it by themselves,
+or in DIR; any CTranslate2 can use it. int8 is the smallest and
 fastest and costs a little quality; float32 gives what PyTorch gives. Export again after
-training again: an old export is noticed and not used."""
+training again: an old export is noticed and not used.
+
+--to huggingface writes a folder that `transformers` opens: Marian, or Pegasus where
+norms come first. `dragoman import` makes the same model of it again."""
 
 EXAMPLES = """\
 examples:
   dragoman export MODEL --to ctranslate2
   dragoman export MODEL --to ctranslate2 --quantization float32
   dragoman export MODEL --to ctranslate2 --output DIR
+  dragoman export MODEL --to huggingface --output DIR
 """
 
-FORMATS = ("ctranslate2",)
+FORMATS = ("ctranslate2", "huggingface")
 QUANTIZATIONS = ("int8", "int16", "float16", "float32")
 
 
@@ -33,8 +39,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--quantization",
         choices=QUANTIZATIONS,
-        default="int8",
-        help="how weights are stored (default: int8)",
+        help="how weights are stored by ctranslate2 (default: int8)",
     )
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="another place for the export"
@@ -44,8 +49,21 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Export, and say where the export lies."""
-    from dragoman.interchange.ctranslate2 import export_ctranslate2
+    match options.to:
+        case "huggingface":
+            from dragoman.interchange.huggingface_export import export_huggingface
 
-    export = export_ctranslate2(options.model, options.quantization, options.output)
-    print(f"the export is in {export.folder}", file=sys.stderr)
+            if options.output is None or options.quantization is not None:
+                raise ConfigError(
+                    "exporting to huggingface needs --output DIR and takes no "
+                    "--quantization: its weights are float32"
+                )
+            place = export_huggingface(options.model, options.output)
+        case _:
+            from dragoman.interchange.ctranslate2 import export_ctranslate2
+
+            quantization = options.quantization or "int8"
+            export = export_ctranslate2(options.model, quantization, options.output)
+            place = export.folder
+    print(f"the export is in {place}", file=sys.stderr)
     return 0
