@@ -31,6 +31,7 @@ def dragoman(*arguments: object, stdin: str | None = None) -> Run:
         "evaluate",
         "score",
         "export",
+        "import",
         "inspect",
         "plan",
         "lab",

@@ -16,6 +16,7 @@ from dragoman.cli import (
     export,
     fill,
     generate,
+    import_,
     inspect,
     lab,
     neighbours,
@@ -46,7 +47,7 @@ examples:
 """
 
 GROUPS: Mapping[str, tuple[ModuleType, ...]] = {
-    "make": (data, plan, train, demo),
+    "make": (data, plan, train, import_, demo),
     "use": (translate, serve, export, shortlist),
     "measure": (evaluate, score, lab),
     "look inside": (inspect, studio),
