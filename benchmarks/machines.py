@@ -3,8 +3,8 @@
     python benchmarks/machines.py
     python benchmarks/machines.py --minutes 5
 
-This processor with all of its instructions, held to AVX2 and held to SSE, with all
-cores and with one: each is examined by `dragoman doctor` in a process of its own. With
+This processor with all of its instructions and held to AVX2 (to less, MKL cannot be held
+on every processor), with all cores and with one: each is examined by `dragoman doctor` in a process of its own. With
 --minutes, each also trains the demo's translator for so long, as anybody would, and
 the row says which model was chosen, its updates and its BLEU on the test set. Give it
 a machine that does nothing else. Prints a Markdown table, as the README has it.
@@ -33,13 +33,6 @@ AVX2 = {
     "CT2_FORCE_CPU_ISA": "AVX2",
     "DRAGOMAN_KERNELS": "x86-64-v3",
 }
-SSE = {
-    "ATEN_CPU_CAPABILITY": "default",
-    "ONEDNN_MAX_CPU_ISA": "SSE41",
-    "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
-    "CT2_FORCE_CPU_ISA": "GENERIC",
-    "DRAGOMAN_KERNELS": "x86-64-v2",
-}
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class Kind:
 def kinds() -> Iterator[Kind]:
     """List them, the quickest first."""
     cores = len(os.sched_getaffinity(0))
-    for name, variables in (("whole", {}), ("AVX2", AVX2), ("SSE", SSE)):
+    for name, variables in (("whole", {}), ("AVX2", AVX2)):
         for number in sorted({cores, 1}, reverse=True):
             yield Kind(name, variables, number)
 
