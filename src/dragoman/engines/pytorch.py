@@ -235,7 +235,9 @@ class PyTorchEngine:
         """
         results = [[1.0] * len(source) for source in sources]
         for index, weights in self._looks(sources, targets):
-            results[index] = weights.amax(dim=(0, 1)).tolist()
+            said_something = bool(targets[index])
+            most = weights.amax(dim=(0, 1)) if said_something else weights.sum((0, 1))
+            results[index] = most.tolist()
         return results
 
     def alignments(
