@@ -212,7 +212,7 @@ class EngineChoice:
         if self.ctranslate2 is None:
             return self.pytorch.attended(sources, targets)
         return [
-            [max(looks) for looks in zip(*rows, strict=True)] or [1.0] * len(source)
+            [max(looks) for looks in zip(*rows, strict=True)] or [0.0] * len(source)
             for source, rows in zip(
                 sources, self.ctranslate2.alignments(sources, targets), strict=True
             )

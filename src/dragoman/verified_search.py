@@ -6,7 +6,7 @@ must be there; then the sentence is translated in parts. Of all that was found, 
 with the fewest faults is given, and what is still wrong with it is told.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -82,15 +82,15 @@ class VerifiedSearch:
         """
         parts = list(parts)
         found, drafts = self._free(parts, options, prefixes, checking)
-        self._hide_numbers(parts, found, drafts, options, prefixes, checking)
+        hidden = self._hide_numbers(parts, found, drafts, options, prefixes, checking)
         if checking:
             self._look_for_lost_words(parts, found, drafts, options)
         self._constrain(parts, drafts, options, prefixes, checking)
         if checking and options.nbest == 1 and prefixes is None:
             self._translate_in_parts(parts, drafts, options, cut)
             drafts = [
-                [_noting(few[0], hypotheses)]
-                for few, hypotheses in zip(drafts, found, strict=True)
+                [_noting(few[0], found[place][0], first=place not in hidden)]
+                for place, few in enumerate(drafts)
             ]
         return self._scored(parts, drafts) if token_scores else drafts
 
@@ -121,20 +121,24 @@ class VerifiedSearch:
         options: SearchOptions,
         prefixes: Sequence[Sequence[int]] | None,
         checking: bool,
-    ) -> None:
-        """Search again with placeholders for numbers that did not come out right."""
+    ) -> Container[int]:
+        """Search again with placeholders for numbers that did not come out right.
+
+        The places of these are given back.
+        """
         again = {
             place: part.hiding
             for place, part in enumerate(parts)
             if part.hiding and any(_is_lacking(draft) for draft in drafts[place])
         }
         if not again:
-            return
+            return again
         begun = None if prefixes is None else [prefixes[place] for place in again]
         results = self._free([*again.values()], options, begun, checking)
         for (place, part), hypotheses, few in zip(again.items(), *results, strict=True):
             parts[place], drafts[place] = part, few
-            found[place] = [*hypotheses, *found[place]]
+            found[place] = hypotheses
+        return again
 
     def draft(self, part: Part, hypothesis: Hypothesis, checking: bool) -> Draft:
         """Make a text of a hypothesis, and check it."""
@@ -365,9 +369,10 @@ def _with_concern(draft: Draft, concern: Concern | None) -> Draft:
     )
 
 
-def _noting(draft: Draft, found: Sequence[Hypothesis]) -> Draft:
-    """Note whether a draft is not what the free search preferred."""
-    mended = draft.is_clean and draft.hypothesis is not found[0]
+def _noting(draft: Draft, preferred: Hypothesis, *, first: bool) -> Draft:
+    """Note whether a draft is not what the first search preferred."""
+    same = first and draft.hypothesis is preferred
+    mended = draft.is_clean and not same
     return replace(draft, translation=replace(draft.translation, mended=mended))
 
 

@@ -237,13 +237,9 @@ class PyTorchEngine:
         """
         results = [[1.0] * len(source) for source in sources]
         for index, weights in self._looks(sources, targets):
-            some = weights.numel() > 0  # nothing looks where nothing was written
-            looked = (
-                weights.amax(dim=(0, 1))
-                if some
-                else weights.new_zeros(weights.shape[-1])
-            )
-            results[index] = looked.tolist()
+            said_something = bool(targets[index])
+            most = weights.amax(dim=(0, 1)) if said_something else weights.sum((0, 1))
+            results[index] = most.tolist()
         return results
 
     def alignments(

@@ -51,8 +51,8 @@ def spelled_out(number: int | None, language: str) -> tuple[str, ...]:
     """Give a number in words, in the forms that a language has for it, if we know."""
     if number is None or language not in _ONES:
         return ()
-    if number == 1 and language == "fr":
-        return ()  # its only word for one is the article
+    if number == 1:  # French has no word for it but the article
+        return () if language == "fr" else (_below_hundred(1, language),)
     if number < 100:
         return _with_genders(_below_hundred(number, language), language)
     if number < 1000 and number % 100 == 0:
