@@ -1,5 +1,6 @@
 """A real server on loopback, with a toy model behind it."""
 
+import asyncio
 import json
 import os
 import signal
@@ -7,13 +8,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import requests
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,12 @@ def start(
 @pytest.fixture(scope="session")
 def server(start: Start) -> Running:
     return start("--log-requests")
+
+
+def run_async(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a thread of its own: a browser's loop may be in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def lines(log: Path) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """Models found by their languages, and replaced while they are asked."""
 
-import asyncio
 import os
 import shutil
 import socket
@@ -11,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.serving.conftest import Running, Start
+from tests.serving.conftest import Running, Start, run_async
 
 from dragoman.model_files import CHECKSUMS
 from dragoman.model_folder import load_model, save_model
@@ -91,10 +90,10 @@ def test_a_watched_directory_gives_new_versions_and_keeps_the_old_from_bad_ones(
         models, shelf, lambda f: load(f, "cpu", 1), lambda: changes.append(1)
     )
     [first] = shelf.models
-    asyncio.run(watcher.look())
+    run_async(watcher.look())
     assert shelf.models == (first,)
     made_anew(folder, "second")
-    asyncio.run(watcher.look())
+    run_async(watcher.look())
     [second] = shelf.models
     assert second.version != first.version
     with (folder / "model.safetensors").open("r+b") as file:
@@ -102,7 +101,7 @@ def test_a_watched_directory_gives_new_versions_and_keeps_the_old_from_bad_ones(
     copied(model_folder, models / "other")
     sums = (folder / CHECKSUMS).read_text()
     (folder / CHECKSUMS).write_text(sums + f"{'0' * 64}  nothing\n")
-    asyncio.run(watcher.look())
+    run_async(watcher.look())
     assert shelf.models[0] is second
     assert [one.name for one in shelf.models] == ["toy", "other"]
     assert len(changes) == 2

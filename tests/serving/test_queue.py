@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
+from tests.serving.conftest import run_async
 
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.queue import TranslationQueue
@@ -64,7 +65,7 @@ def run(bench: Bench, scene: Any) -> None:
         finally:
             worker.cancel()
 
-    asyncio.run(play())
+    run_async(play())
 
 
 def test_equal_sentences_are_worked_on_once_and_remembered() -> None:

@@ -1,17 +1,14 @@
 """The server as one web application: every API over one service."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
-from starlette.responses import (
-    JSONResponse,
-    PlainTextResponse,
-    RedirectResponse,
-    Response,
-)
-from starlette.routing import Route
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from dragoman.serving.cat_tools import CatTools
 from dragoman.serving.deepl import DeepL
@@ -21,6 +18,24 @@ from dragoman.serving.own_api import OwnApi
 from dragoman.serving.service import Service
 from dragoman.serving.tasks import Files
 
+PAGE = Path(__file__).parent / "static"
+SHARED = Path(__file__).parents[1] / "studio" / "static"  # one look for both pages
+PAGE_HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self'",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
 
 def build_app(
     service: Service, hosts: Iterable[str] = (), origins: Iterable[str] = ()
@@ -29,8 +44,12 @@ def build_app(
     files = Files()
 
     async def home(request: HttpRequest) -> Response:
-        del request
-        return RedirectResponse("/docs")
+        request.state.api = "page"
+        return FileResponse(PAGE / "index.html", headers=PAGE_HEADERS)
+
+    async def icon(request: HttpRequest) -> Response:
+        request.state.api = "page"
+        return FileResponse(SHARED / "icon.svg")
 
     async def health(request: HttpRequest) -> Response:
         request.state.api = "health"
@@ -53,6 +72,12 @@ def build_app(
     app = Starlette(
         routes=[
             Route("/", home),
+            Mount("/static/page", StaticFiles(directory=PAGE)),
+            *(
+                Mount(f"/static/shared/{part}", StaticFiles(directory=SHARED / part))
+                for part in ("css", "js")
+            ),
+            Route("/static/shared/icon.svg", icon),
             Route("/health", health),
             Route("/ready", ready),
             Route("/metrics", metrics),

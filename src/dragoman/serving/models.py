@@ -74,6 +74,7 @@ def language_name(code: str) -> str:
 def load(folder: Path, device: str, threads: int | None) -> LoadedModel:
     """Load a model and let it translate, or say in one line why not."""
     translator = Translator.load(folder, device, threads=threads)
+    _ = translator.engine.pytorch  # what only it can do must not wait for it later
     source, target = map(base_language, translator.engine.described.languages)
     model = LoadedModel(
         folder.resolve().name,
