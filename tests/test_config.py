@@ -86,7 +86,7 @@ def test_one_setting_changes_and_the_rest_stays() -> None:
             'choose an even model.d_head, or set model.positions="sinusoidal"',
         ),
         ({"model.norm_kind": "group"}, "is not one of layer, rms, batch, none"),
-        ({"model.activation": "tanh"}, "is not one of relu, gelu, swiglu"),
+        ({"model.activation": "tanh"}, "is not one of relu, gelu, quick_gelu, swish"),
         ({"training.adam_betas": [0.9]}, "is not a pair of numbers"),
         ({"training.learning_rate": -1.0}, "is not a number of at least 0"),
         ({"training.learning_rate": math.nan}, "= nan is not a number of at least 0"),

@@ -181,12 +181,12 @@ def test_terms_and_spans_are_in_every_translation(translator: Translator) -> Non
         ["{name}", "uy buenas"],
         ["arada"],
         [],
-        ["1,234.56", "offee"],
+        ["1.234,56", "offee"],
         ["<b>", "</b>", "<i>", "</i>", "https://example.org/a"],
     ]
     for best, wanted in zip(found, expected, strict=True):
         for translation in best:
-            assert all(part in translation.text for part in wanted)
+            assert all(part in translation.text for part in wanted), translation
             assert len(translation.report) == len(wanted)
             assert all(carried.placed for carried in translation.report)
     places = [found[4][0].text.index(tag) for tag in ("<b>", "</b>", "<i>", "</i>")]
@@ -248,8 +248,35 @@ def test_a_document_keeps_its_lines_and_what_is_around_sentences(
 def test_what_is_too_long_is_cut_at_punctuation_and_counted(
     translator: Translator,
 ) -> None:
-    long = "Where is the station? " * 60
+    long = "where is the station, " * 60
     [[best]] = translator.translate_nbest([long], 1, beam_size=1)
     assert best.num_cuts > 0
     [[short]] = translator.translate_nbest(["Good morning!"], 1, beam_size=1)
     assert short.num_cuts == 0
+
+
+def test_endless_runs_are_copied_and_what_is_beside_them_translated(
+    translator: Translator,
+) -> None:
+    run = "ab" * 600
+    text, other = "Good morning!", "Where is the station?"
+    one, two = translator.translate([text, other], beam_size=2)
+    texts = [
+        f"{text} {run}",
+        run,
+        f"{run} {other}\t{run}{run} {text}",
+        other,
+        f" {run}",
+    ]
+    found = translator.translate_nbest(texts, 2, beam_size=2)
+    assert [best[0].text for best in found] == [
+        f"{one} {run}".strip(),
+        run,
+        f"{run} {two} {run}{run} {one}".strip(),
+        two,
+        run,
+    ]
+    assert [best[0].num_copied for best in found] == [1200, 1200, 3600, 0, 1200]
+    assert all(len(best) == 2 for best in found)
+    [[begun]] = translator.translate_nbest([f"{run} {text}"], 1, prefixes=["El "])
+    assert begun.text.startswith(f"{run} El")

@@ -14,6 +14,7 @@ from typing import Any, Self
 from dragoman import durable
 from dragoman.config import Config, read_saved
 from dragoman.errors import ConfigError, ModelFolderError, TokenizerError
+from dragoman.text.profile import TextProfile
 from dragoman.text.tokenizer_pair import TokenizerPair
 
 WEIGHTS, CONFIG, CARD, CHECKSUMS = (
@@ -23,6 +24,7 @@ WEIGHTS, CONFIG, CARD, CHECKSUMS = (
     "SHA256SUMS",
 )
 SHORTLIST = "shortlist.safetensors"
+ALIGNMENT = "alignment.json"
 FORMAT = 1
 LARGEST_CONFIG = 1_000_000  # bytes
 LANGUAGE = re.compile(r"[\w.\-]{1,40}")  # such as en, pt-BR or source
@@ -35,6 +37,7 @@ class ModelDescription:
     tokenizers: TokenizerPair
     config: Config
     languages: tuple[str, str]
+    profile: TextProfile | None = None  # of its training text; older models have none
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -43,19 +46,21 @@ class ModelDescription:
         They are checked against their checksums; weights and shortlist are not looked
         at.
         """
-        check_folder(folder, besides=(WEIGHTS, SHORTLIST))
+        check_folder(folder, besides=(WEIGHTS, SHORTLIST, ALIGNMENT))
         description = _read_description(folder / CONFIG)
         try:
             config = read_saved(description["settings"])
             source, target = _languages(description["languages"])
             tokenizers = TokenizerPair.load(folder)
+            known = description.get("text")
+            profile = None if known is None else TextProfile.from_dict(known)
         except (KeyError, TypeError, ValueError, OSError) as error:
             raise ModelFolderError(
                 f"{folder} does not hold a model: {error}"
             ) from error
         except (ConfigError, TokenizerError) as error:
             raise ModelFolderError(f"{folder} cannot be used: {error}") from error
-        return cls(tokenizers, config, (source, target))
+        return cls(tokenizers, config, (source, target), profile)
 
 
 def refuse_other_kind(folder: Path, config: Config, wanted: Iterable[str]) -> None:

@@ -32,6 +32,7 @@ from dragoman.model_files import (
     refuse_other_kind,
     write_checksums,
 )
+from dragoman.text.profile import TextProfile
 from dragoman.text.tokenizer_pair import TokenizerPair
 from dragoman.weights_file import check_weights_file, read_weights_file
 
@@ -45,6 +46,7 @@ class SavedModel:
     config: Config
     languages: tuple[str, str]
     shortlist: Shortlist | None = None
+    profile: TextProfile | None = None
 
 
 def build_for(config: Config, tokenizers: TokenizerPair) -> TranslationNetwork:
@@ -60,6 +62,7 @@ def save_model(
     config: Config,
     languages: tuple[str, str],
     card: str,
+    profile: TextProfile | None = None,
 ) -> None:
     """Write the model folder; its checksums come last and make it whole."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,6 +78,7 @@ def save_model(
         "format": FORMAT,
         "languages": list(languages),
         "settings": config.to_dict(),
+        "text": None if profile is None else profile.to_dict(),
     }
     durable.write_text(folder / CONFIG, json.dumps(description, indent=2) + "\n")
     durable.write_text(folder / CARD, card)
@@ -118,6 +122,7 @@ def load_model(folder: Path) -> SavedModel:
         described.config,
         described.languages,
         Shortlist.read(folder / SHORTLIST) if listed else None,
+        described.profile,
     )
 
 

@@ -8,16 +8,19 @@ from dragoman.errors import ConfigError
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "model.kind": (
-        *("transformer", "recurrent"),
+        *("transformer", "ssru", "recurrent"),
         *("language_model", "masked_language_model"),
     ),
     "model.norm": ("post", "pre"),
     "model.norm_kind": ("layer", "rms", "batch", "none"),
-    "model.activation": ("relu", "gelu", "swiglu"),
+    "model.activation": ("relu", "gelu", "quick_gelu", "swish", "swiglu"),
     "model.positions": ("sinusoidal", "learned", "none", "rotary", "alibi"),
     "model.cell": ("elman", "gru", "lstm"),
     "model.attention": ("none", "dot", "general", "additive"),
-    "tokenizer.kind": ("bpe", "unigram", "characters", "words", "wordpiece"),
+    "tokenizer.kind": (
+        *("bpe", "unigram", "characters", "words", "wordpiece"),
+        "imported",
+    ),
     "decoding.length_penalty_kind": ("paper", "none", "average"),
     "data.normalization": ("nfc", "nfkc", "none"),
     "training.optimizer": ("adam", "muon"),
@@ -74,6 +77,7 @@ DROPPED_SHARES = (
 SHARES = (
     *DROPPED_SHARES,
     "data.placeholder_share",
+    "data.join_share",
     "training.warmup_share",
     "training.cooldown_share",
     "training.label_smoothing",
@@ -85,7 +89,8 @@ SHARES = (
 OF_RECURRENT = ("cell", "bidirectional", "attention")
 OF_TRANSFORMER = (
     *("d_ff", "num_heads", "num_kv_heads", "d_head", "feed_forward_dropout"),
-    *("norm", "norm_kind", "activation", "attention_scale"),
+    *("norm", "norm_kind", "norm_epsilon", "last_norm", "embedding_norm"),
+    *("activation", "attention_scale", "output_bias"),
     *("positions", "max_positions"),
 )
 

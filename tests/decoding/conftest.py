@@ -40,6 +40,7 @@ class RecurrentModel:
         self.embeddings = matrix(vocabulary, size)
         self.recurrence = matrix(size, size)
         self.output_weight = matrix(vocabulary, size)
+        self.output_bias: Tensor | None = None
 
     def encode(self, source: Tensor) -> Tensor:
         words = (source != PAD).unsqueeze(-1)

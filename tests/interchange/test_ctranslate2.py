@@ -46,6 +46,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "rotary": {"model.positions": "rotary"},
     "grouped": {"model.num_heads": 4, "model.num_kv_heads": 2},
     "unscaled": {"model.attention_scale": False},
+    "swish and output bias": {"model.activation": "swish", "model.output_bias": True},
+    "quick gelu and last norm": {
+        "model.activation": "quick_gelu",
+        "model.last_norm": True,
+    },
+    "embedding norm": {"model.embedding_norm": True, "model.norm_epsilon": 1e-3},
     "modern": {
         "model.norm": "pre",
         "model.norm_kind": "rms",
@@ -176,7 +182,7 @@ def test_a_quantized_export_is_small_and_nearly_the_model(
     found, expected = (
         [
             score
-            for [best] in engine._with_token_scores(sources, chosen)
+            for [best] in engine.with_token_scores(sources, chosen)
             for score in best.token_log_probabilities
         ]
         for engine in engines
@@ -269,7 +275,7 @@ def test_variants_that_ctranslate2_does_not_know_are_refused(
 def test_unknown_quantizations_and_damaged_models_are_refused(
     model_folder: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match="there is no quantization 'int3': choose"):
+    with pytest.raises(ConfigError, match="there is no quantization 'int3'"):
         export_ctranslate2(model_folder, "int3")
     damaged = tmp_path / "damaged"
     shutil.copytree(model_folder, damaged)

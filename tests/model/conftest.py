@@ -41,6 +41,10 @@ VARIANTS: dict[str, dict[str, object]] = {
     "swiglu": {"activation": "swiglu", "norm": "pre"},
     "grouped": {"num_heads": 4, "num_kv_heads": 2},
     "unscaled": {"attention_scale": False},
+    "swish": {"activation": "swish", "output_bias": True},
+    "quick-gelu": {"activation": "quick_gelu", "last_norm": True},
+    "embedding-norm": {"embedding_norm": True, "norm_epsilon": 1e-6},
+    "output-bias": {"output_bias": True, "tie_embeddings": False},
     "deep-shallow": {"num_encoder_layers": 3, "num_decoder_layers": 1},
     "modern": {
         "norm": "pre",
@@ -76,6 +80,15 @@ RECURRENT_KINDS = [
         ("lstm", "both-ways", "none", "untied", "shared"),
         ("lstm", "one-way", "general", "tied", "shared"),
         ("lstm", "both-ways", "dot", "tied", "separate"),
+    )
+]
+
+SSRU_KINDS = [
+    pytest.param(({"kind": "ssru"} | settings, vocabularies), id=f"ssru-{name}")
+    for name, settings, vocabularies in (
+        ("post", {"output_bias": True}, "shared"),
+        ("pre", {"norm": "pre", "positions": "learned"}, "separate"),
+        ("grouped", {"num_kv_heads": 1, "norm_kind": "rms"}, "shared"),
     )
 ]
 
@@ -173,7 +186,7 @@ def transformer(request: pytest.FixtureRequest) -> TranslationNetwork:
     return build_kind(request.param)
 
 
-@pytest.fixture(params=KINDS + RECURRENT_KINDS)
+@pytest.fixture(params=KINDS + SSRU_KINDS + RECURRENT_KINDS)
 def model(request: pytest.FixtureRequest) -> TranslationNetwork:
     """A model of each kind, in double precision, with nothing left at its start."""
     return build_kind(request.param)

@@ -43,6 +43,11 @@ SMALL = {
         {"model.num_kv_heads": 1, "model.positions": "rotary"},
         {"model.num_kv_heads": 1, "model.attention_dropout": 0.1},
         {"model.attention_scale": False},
+        {"model.activation": "swish"},
+        {"model.activation": "quick_gelu", "model.feed_forward_dropout": 0.1},
+        {"model.last_norm": True},
+        {"model.embedding_norm": True},
+        {"model.embedding_norm": True, "model.dropout": 0.0},
     ],
 )
 def test_the_formula_is_what_the_forward_pass_keeps(
@@ -72,6 +77,14 @@ def test_the_formula_is_what_a_single_stack_keeps(
     config = load_preset("base").with_settings(asked).model
     shape = BatchShape(3, 5, 5, 15)
     assert kept_bytes(config, shape) == activation_bytes(config, shape)
+
+
+def test_the_formula_is_near_what_recurrent_units_keep() -> None:
+    asked = {**SMALL, "model.kind": "ssru"}
+    config = load_preset("base").with_settings(asked).model
+    shape = BatchShape(3, 7, 5, 15)
+    kept = kept_bytes(config, shape)
+    assert 0.75 * kept < activation_bytes(config, shape) < 1.35 * kept
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.1])

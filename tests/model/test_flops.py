@@ -38,6 +38,8 @@ def count_of_addmm_(
         {"model.activation": "swiglu", "model.positions": "rotary"},
         {"model.num_kv_heads": 1, "model.positions": "alibi"},
         {"model.norm_kind": "batch", "model.attention_scale": False},
+        {"model.kind": "ssru", "model.activation": "swish"},
+        {"model.output_bias": True, "model.embedding_norm": True},
     ],
 )
 def test_the_formula_is_what_forward_and_backward_multiply(

@@ -94,6 +94,8 @@ def walk(
         {"positions": "sinusoidal", "tie_embeddings": False, "d_head": 48},
         {"positions": "rotary", "d_head": 16},
         {"positions": "rotary", "d_head": 64},
+        {"output_bias": True, "norm": "post", "last_norm": True},
+        {"embedding_norm": True, "norm_epsilon": 1e-3, "tie_embeddings": False},
     ],
 )
 def test_steps_are_those_of_the_layers(
@@ -169,6 +171,8 @@ def test_a_copy_has_kernels_of_its_own() -> None:
     [
         {"positions": "alibi"},
         {"activation": "gelu"},
+        {"activation": "swish", "output_bias": True},
+        {"activation": "quick_gelu"},
         {"norm_kind": "rms"},
         {"num_kv_heads": 1},
         {"positions": "sinusoidal", "d_head": 24},

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 from dragoman.config import ModelConfig
 from dragoman.model.build import build_model
 from dragoman.model.norms import (
-    EPSILON,
     MOMENTUM,
     BatchNorm,
     build_norm,
@@ -29,7 +28,7 @@ def draw(*shape: int) -> Tensor:
 
 @pytest.fixture
 def batch_norm(unsettled: Callable[[nn.Module], nn.Module]) -> BatchNorm:
-    norm = BatchNorm(4).double()
+    norm = BatchNorm(4, 1e-5).double()
     unsettled(norm)
     return norm
 
@@ -45,7 +44,7 @@ def test_rms_norm_divides_by_the_root_of_the_mean_square(
     norm = build_norm(config(norm_kind="rms")).double()
     unsettled(norm)
     x = draw(2, 3, 8)
-    size = (x.square().mean(dim=-1, keepdim=True) + EPSILON).sqrt()
+    size = (x.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt()
     assert isinstance(norm, nn.RMSNorm)
     torch.testing.assert_close(norm(x), x / size * norm.weight)
 

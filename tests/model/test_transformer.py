@@ -35,7 +35,8 @@ def test_logits_are_features_times_the_output_weight(
 ) -> None:
     features = model.features(SOURCE, TARGET_IN)
     torch.testing.assert_close(
-        model(SOURCE, TARGET_IN), F.linear(features, model.output_weight)
+        model(SOURCE, TARGET_IN),
+        F.linear(features, model.output_weight, model.output_bias),
     )
 
 

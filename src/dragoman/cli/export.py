@@ -11,8 +11,9 @@ Export a model for CTranslate2, which translates faster on a CPU.
 
 The export lies in MODEL/ctranslate2-QUANTIZATION, where `translate` and `evaluate` find
 it by themselves, or in DIR; any CTranslate2 can use it. int8 is the smallest and
-fastest and costs a little quality; float32 gives what PyTorch gives. Export again after
-training again: an old export is noticed and not used."""
+fastest and costs a little quality; float32 gives what PyTorch gives. Where a
+processor does not compute in what was chosen, the next best is taken and said. Export
+again after training again: an old export is noticed and not used."""
 
 EXAMPLES = """\
 examples:
@@ -44,8 +45,18 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Export, and say where the export lies."""
+    from dragoman.engines.ctranslate2 import CTranslate2Engine
     from dragoman.interchange.ctranslate2 import export_ctranslate2
+    from dragoman.model_files import ModelDescription
 
     export = export_ctranslate2(options.model, options.quantization, options.output)
     print(f"the export is in {export.folder}", file=sys.stderr)
+    settings = ModelDescription.read(options.model).config.decoding
+    really = CTranslate2Engine(export, settings, workers=1).computes_in
+    if really != export.quantization:
+        print(
+            f"dragoman: this processor does not compute in {export.quantization}: "
+            f"translating with this export, it computes in {really}",
+            file=sys.stderr,
+        )
     return 0

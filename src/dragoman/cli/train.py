@@ -29,6 +29,7 @@ examples:
       --valid-source val.en --valid-target val.de --preset tiny
   dragoman train MODEL --source pairs.tsv.gz --preset small --epochs 20 \\
       --set model.dropout=0.2 --set tokenizer.vocabulary_size=16000
+  dragoman train MODEL --source train.en --target train.de --config settings.toml
   dragoman train MODEL --source news.en --target news.de --weight 3 \\
       --source web.en --target web.de --weight 1 --minutes 60
   dragoman train TUNED --from MODEL --source new.en --target new.de --weight 3 \\
@@ -125,6 +126,13 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--save-every", type=positive_int, metavar="STEPS")
     how.add_argument("--valid-every", type=positive_int, metavar="STEPS")
     how.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="settings in TOML, as in a preset; they go before the preset's, and --set "
+        "before them",
+    )
+    how.add_argument(
         "--set",
         action="append",
         default=[],
@@ -177,6 +185,7 @@ def run(options: argparse.Namespace) -> int:
         minutes=options.minutes,
         steps=options.steps,
         epochs=options.epochs,
+        config=options.config,
         settings=_settings(options),
         device=options.device,
         tensorboard=options.tensorboard,

@@ -42,6 +42,8 @@ class Narrowed:
         self._shortlist = shortlist
         self._tokens = tokens
         self._weight = model.output_weight.index_select(0, tokens)
+        bias = model.output_bias
+        self._bias = None if bias is None else bias.index_select(0, tokens)
 
     def encode(self, source: Tensor) -> tuple[Any, Tensor]:
         """Read the source sentences, and look up what they may call for."""
@@ -57,14 +59,14 @@ class Narrowed:
     ) -> tuple[Tensor, NarrowedState]:
         """Give logits (batch, token) after `last_tokens`, and the state."""
         features, inner = self._model.advance(self._tokens[last_tokens], state.inner)
-        logits = F.linear(features, self._weight)
+        logits = F.linear(features, self._weight, self._bias)
         logits.masked_fill_(~state.allowed, -float("inf"))
         return logits, replace(state, inner=inner)
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give logits (batch, target_length, token) for known targets."""
         features = self._model.features(source, self._tokens[target_in])
-        logits = F.linear(features, self._weight)
+        logits = F.linear(features, self._weight, self._bias)
         return logits.masked_fill_(~self._allowed(source)[:, None], -float("inf"))
 
     def widen(self, hypothesis: Hypothesis) -> Hypothesis:

@@ -6,7 +6,8 @@ from torch import Tensor, nn
 from dragoman.inspection.attention import Kind, Projections
 from dragoman.inspection.stacks import layers_of, stacks
 from dragoman.model.attention import MultiHeadAttention
-from dragoman.model.layers import DecoderLayer
+from dragoman.model.layers import SourceReader
+from dragoman.model.ssru import SSRULayer
 
 
 def attention_modules(model: nn.Module) -> dict[tuple[Kind, int], MultiHeadAttention]:
@@ -14,8 +15,9 @@ def attention_modules(model: nn.Module) -> dict[tuple[Kind, int], MultiHeadAtten
     found: dict[tuple[Kind, int], MultiHeadAttention] = {}
     for name, (_, stack) in stacks(model).items():
         for number, layer in enumerate(layers_of(stack)):
-            found[name, number] = _attention(layer, "self_attention")
-            if isinstance(layer, DecoderLayer):
+            if not isinstance(layer, SSRULayer):  # whose place a recurrent unit takes
+                found[name, number] = _attention(layer, "self_attention")
+            if isinstance(layer, SourceReader):
                 found["cross", number] = _attention(layer, "cross_attention")
     return found
 

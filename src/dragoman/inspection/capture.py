@@ -33,8 +33,9 @@ from dragoman.model.evaluating import evaluating
 from dragoman.model.layers import DecoderLayer, EncoderLayer, Residual
 from dragoman.model.masks import may_attend, price_of
 from dragoman.model.network import TranslationNetwork
-from dragoman.model.norms import EPSILON, norm_kind
+from dragoman.model.norms import norm_kind
 from dragoman.model.recurrent import RecurrentModel
+from dragoman.model.ssru import SSRULayer
 
 _SUBLAYERS: dict[type[nn.Module], tuple[tuple[SublayerName, str, str], ...]] = {
     EncoderLayer: (
@@ -43,6 +44,11 @@ _SUBLAYERS: dict[type[nn.Module], tuple[tuple[SublayerName, str, str], ...]] = {
     ),
     DecoderLayer: (
         ("self-attention", "self_attention", "around_self_attention"),
+        ("cross-attention", "cross_attention", "around_cross_attention"),
+        ("feed-forward", "feed_forward", "around_feed_forward"),
+    ),
+    SSRULayer: (
+        ("recurrence", "recurrence", "around_recurrence"),
         ("cross-attention", "cross_attention", "around_cross_attention"),
         ("feed-forward", "feed_forward", "around_feed_forward"),
     ),
@@ -176,7 +182,7 @@ def _norm(module: nn.Module, seen: dict[nn.Module, Seen]) -> Norm:
         output=seen[module].output,
         gamma=weights.get("weight", gamma).detach().to("cpu", torch.float32),
         beta=weights.get("bias", beta).detach().to("cpu", torch.float32),
-        epsilon=EPSILON,
+        epsilon=float(getattr(module, "eps", 0.0)),
     )
 
 
@@ -230,4 +236,5 @@ def project(model: TranslationNetwork, stream: Tensor) -> Tensor:
     norm = last_norm_of(stack)
     with torch.no_grad(), evaluating(model):
         on_device = stream.to(model.output_weight)
-        return F.linear(norm(on_device), model.output_weight).to("cpu", torch.float32)
+        logits = F.linear(norm(on_device), model.output_weight, model.output_bias)
+        return logits.to("cpu", torch.float32)

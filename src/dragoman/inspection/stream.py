@@ -8,7 +8,9 @@ from torch import Tensor
 
 Stack = Literal["encoder", "decoder"]
 STACKS: tuple[Stack, ...] = ("encoder", "decoder")
-SublayerName = Literal["self-attention", "cross-attention", "feed-forward"]
+SublayerName = Literal[
+    "self-attention", "recurrence", "cross-attention", "feed-forward"
+]
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,11 @@ class WrappedModel:
         """The output projection (vocabulary, d_model)."""
         return self.model.output_weight
 
+    @property
+    def output_bias(self) -> Tensor | None:
+        """What is added to the logits (vocabulary,), where anything is."""
+        return self.model.output_bias
+
     def encode(self, source: Tensor) -> Any:  # noqa: ANN401
         """Read the source sentences."""
         return self.model.encode(source)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman import durable
+from dragoman.arguments import check_choice, check_path
 from dragoman.config import Config, ModelConfig
 from dragoman.engines.exports import (
     FORMAT,
@@ -19,11 +20,10 @@ from dragoman.engines.exports import (
     export_folder,
     fingerprint,
 )
-from dragoman.errors import ConfigError, ExportError, MissingExtraError
+from dragoman.errors import ExportError, MissingExtraError
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.embeddings import Embed
 from dragoman.model.layers import DecoderLayer, EncoderLayer, FeedForward
-from dragoman.model.norms import EPSILON
 from dragoman.model.positions import LearnedPositions, SinusoidalPositions, sinusoids
 from dragoman.model.transformer import Transformer
 from dragoman.model_files import write_checksums
@@ -33,7 +33,7 @@ from dragoman.text.tokenizer import Tokenizer
 
 Spec = Any  # CTranslate2 has no types
 Array = np.ndarray[Any, np.dtype[np.float32]]
-IMPOSSIBLE = -1e9
+IMPOSSIBLE = -6e4  # which float16 can hold too
 FEWEST_POSITIONS = 1024  # a table of sinusoids has an end, and costs little
 
 
@@ -41,11 +41,8 @@ def export_ctranslate2(
     model: str | Path, quantization: str = "int8", output: str | Path | None = None
 ) -> Export:
     """Export a model folder; the export lies in it unless another place is given."""
-    if quantization not in QUANTIZATIONS:
-        raise ConfigError(
-            f"there is no quantization {quantization!r}: choose one of "
-            f"{', '.join(QUANTIZATIONS)}"
-        )
+    check_path("model", model)
+    check_choice("quantization", quantization, QUANTIZATIONS)
     folder = Path(model)
     place = export_folder(folder, quantization) if output is None else Path(output)
     _refuse_to_replace(place)
@@ -109,7 +106,7 @@ def num_positions(config: Config) -> int:
 def build_specification(saved: SavedModel) -> Spec:
     """Put the weights where CTranslate2 looks for them."""
     config, model = saved.config.model, saved.model
-    if not isinstance(model, Transformer):
+    if config.kind != "transformer" or not isinstance(model, Transformer):
         raise ExportError(
             f"a model of model.kind = {config.kind!r} cannot be exported: CTranslate2 "
             "knows Transformers only; translate with the engine pytorch"
@@ -121,9 +118,13 @@ def build_specification(saved: SavedModel) -> Spec:
         specs.TransformerEncoderSpec(config.num_encoder_layers, **shape),
         specs.TransformerDecoderSpec(config.num_decoder_layers, **shape),
     )
-    if config.norm == "pre":
-        _set_norm(specification.encoder.layer_norm, model.encoder.norm)
-        _set_norm(specification.decoder.layer_norm, model.decoder.norm)
+    if config.norm == "pre" or config.last_norm:
+        for side, stack in (
+            (specification.encoder, model.encoder),
+            (specification.decoder, model.decoder),
+        ):
+            _set_norm(side.layer_norm, stack.norm)
+            side.pre_norm = config.norm == "pre"
     for spec, layer in zip(
         specification.encoder.layer, model.encoder.layers, strict=True
     ):
@@ -162,16 +163,20 @@ def _shape(config: ModelConfig, specs: Spec) -> dict[str, Any]:
     activations = specs.common_spec.Activation
     shape = {
         "num_heads": config.num_heads,
-        "pre_norm": config.norm == "pre",
+        # Only pre-norm stacks have room for a last norm; which they are is said later.
+        "pre_norm": config.norm == "pre" or config.last_norm,
         "head_dim": config.d_head or None,
         "rms_norm": config.norm_kind == "rms",
         "ffn_glu": config.activation == "swiglu",
         "activation": {
             "relu": activations.RELU,
             "gelu": activations.GELU,
+            "quick_gelu": activations.GELUSigmoid,
+            "swish": activations.SWISH,
             "swiglu": activations.SWISH,
         }[config.activation],
         "num_heads_kv": config.num_kv_heads or None,
+        "layernorm_embedding": config.embedding_norm,
     }
     if config.positions == "rotary":
         shape |= {"rotary_dim": config.head_size, "rotary_interleave": False}
@@ -195,7 +200,7 @@ def _set_vocabularies(specification: Spec, saved: SavedModel) -> None:
     config.unk_token, config.bos_token = NAMES[UNKNOWN], NAMES[BEGIN]
     config.eos_token, config.decoder_start_token = NAMES[END], NAMES[BEGIN]
     config.add_source_eos = True
-    config.layer_norm_epsilon = EPSILON
+    config.layer_norm_epsilon = saved.config.model.norm_epsilon
 
 
 def vocabulary(tokenizer: Tokenizer) -> list[str]:
@@ -217,12 +222,16 @@ def _set_embeddings(specification: Spec, model: Transformer, positions: int) -> 
         (decoder, decoder.embeddings, model.embed_target),
     ):
         embeddings.weight = _array(embed.tokens.weight)
+        if hasattr(spec, "layernorm_embedding"):
+            _set_norm(spec.layernorm_embedding, embed.norm)
         if hasattr(spec, "position_encodings"):
             added = _added_positions(embed, positions)
             spec.position_encodings.encodings = _array(added)
     decoder.projection.weight = _array(model.output_weight)
     # PAD and BEGIN are never said; as part of the model, whoever uses the export.
     bias = torch.zeros(len(model.output_weight))
+    if model.output_bias is not None:
+        bias = model.output_bias.detach().clone()
     bias[[PAD, BEGIN]] = IMPOSSIBLE
     decoder.projection.bias = _array(bias)
 

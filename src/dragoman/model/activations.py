@@ -59,7 +59,9 @@ def _stack(config: ModelConfig, places: float, layers: int, sublayers: int) -> f
     # Around each sublayer: the norm and what it gave, and which elements dropped.
     layer = sublayers * (norm + config.d_model + mask) + _feed_forward(config)
     numbers = places * (embedded + layers * layer)
-    if config.norm == "pre":
+    if config.norm == "pre" or config.last_norm:
+        numbers, norms = numbers + places * norm, norms + 1
+    if config.embedding_norm:
         numbers, norms = numbers + places * norm, norms + 1
     deviations = config.d_model * norms if config.norm_kind == "batch" else 0
     return numbers + deviations
@@ -83,8 +85,10 @@ def _feed_forward(config: ModelConfig) -> int:
     match config.activation:
         case "relu":  # what it rectifies is forgotten
             return width * (3 if drops else 1)
-        case "gelu":
+        case "gelu" | "swish":
             return width * (3 if drops else 2)
+        case "quick_gelu":  # the sigmoid too
+            return width * (4 if drops else 3)
         case _:  # gate, what passes, the gate's activation, and their product
             return width * (5 if drops else 4)
 
@@ -96,6 +100,17 @@ def _attention(config: ModelConfig, batch: BatchShape) -> float:
     read, write = config.num_encoder_layers, config.num_decoder_layers
     of_itself = 4 * inner + _copies(config)
     of_source = read * of_itself + write * 2 * inner
+    if config.kind == "ssru":  # the gate, what is offered, the cells and what they say
+        looking_back = write * target * 6 * config.d_model
+        return (
+            source * of_source
+            + target * write * 2 * inner
+            + looking_back
+            + read * _softmax(config, source, batch.source_length)
+            + write * _softmax(config, target, batch.source_length)
+            + write * _mask(config, source)
+            + _told(config, batch)
+        )
     of_target = write * (of_itself + 2 * inner)
     return (
         source * of_source

@@ -5,6 +5,7 @@ from dragoman.model.decoder_only import DecoderOnly
 from dragoman.model.encoder_only import EncoderOnly
 from dragoman.model.network import TranslationNetwork
 from dragoman.model.recurrent import RecurrentModel
+from dragoman.model.ssru import SSRUTransformer
 from dragoman.model.transformer import Transformer
 
 
@@ -17,6 +18,8 @@ def build_model(
     shared = target_vocabulary is None
     target = source_vocabulary if target_vocabulary is None else target_vocabulary
     match config.kind:
+        case "ssru":
+            return SSRUTransformer(config, source_vocabulary, target, shared)
         case "recurrent":
             return RecurrentModel(config, source_vocabulary, target, shared)
         case "language_model":

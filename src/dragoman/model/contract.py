@@ -72,6 +72,11 @@ class TranslationModel(Predictor[Memory, State], Protocol):
         """The output projection (vocabulary, d_model)."""
         ...
 
+    @property
+    def output_bias(self) -> Tensor | None:
+        """What is added to the logits (vocabulary,), where anything is."""
+        ...
+
 
 class NarrowableModel(TranslationModel[Memory, State], Protocol):
     """A translation model whose output layer can be had apart, and made narrower."""

@@ -11,12 +11,11 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.model.decoder_cache import DecoderCache
-from dragoman.model.embeddings import Embed, token_embedding
+from dragoman.model.embeddings import build_embed, token_embedding
 from dragoman.model.layers import EncoderLayer
 from dragoman.model.masks import causal_mask, priced_mask
-from dragoman.model.network import TranslationNetwork
+from dragoman.model.network import TranslationNetwork, build_output_bias
 from dragoman.model.norms import normalized
-from dragoman.model.positions import build_positions
 from dragoman.model.relative_positions import build_relative_positions
 from dragoman.model.row_groups import RowGroups
 from dragoman.model.stacks import last_norm
@@ -61,12 +60,12 @@ class DecoderOnly(TranslationNetwork):
     def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__()
         tokens = token_embedding(vocabulary, config.d_model)
-        rates = config.dropout, config.word_dropout
-        self.embed_target = Embed(tokens, build_positions(config), *rates)
+        self.embed_target = build_embed(config, tokens)
         self.decoder = CausalStack(config)
         self.untied_output = None
         if not config.tie_embeddings:
             self.untied_output = token_embedding(vocabulary, config.d_model)
+        self.output_bias = build_output_bias(config, vocabulary)
         self.kv_shape = (config.shared_heads, config.head_size)
         initialize(self)
 

@@ -6,10 +6,9 @@ from torch import Tensor
 
 from dragoman.config import ModelConfig
 from dragoman.errors import ConfigError
-from dragoman.model.embeddings import Embed, token_embedding
+from dragoman.model.embeddings import build_embed, token_embedding
 from dragoman.model.masks import padding_mask
-from dragoman.model.network import TranslationNetwork
-from dragoman.model.positions import build_positions
+from dragoman.model.network import TranslationNetwork, build_output_bias
 from dragoman.model.stacks import Encoder
 from dragoman.model.transformer import initialize
 
@@ -25,12 +24,12 @@ class EncoderOnly(TranslationNetwork):
     def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__()
         tokens = token_embedding(vocabulary, config.d_model)
-        rates = config.dropout, config.word_dropout
-        self.embed_source = Embed(tokens, build_positions(config), *rates)
+        self.embed_source = build_embed(config, tokens)
         self.encoder = Encoder(config)
         self.untied_output = None
         if not config.tie_embeddings:
             self.untied_output = token_embedding(vocabulary, config.d_model)
+        self.output_bias = build_output_bias(config, vocabulary)
         initialize(self)
 
     @property

@@ -92,6 +92,10 @@ def forward_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Fl
     decoder_layer = (
         target * (attending + 2 * matrix + feed_forward) + source * 2 * shared
     )
+    looks_back = True
+    if config.kind == "ssru":  # two matrices instead of attention to the target
+        looks_back = False
+        decoder_layer += target * (2 * 2 * config.d_model**2 - attending)
     pair = 2 * 2 * inner  # a query with a key, and a weight with a value
     looks = batch.rows * pair
     return Flops(
@@ -100,7 +104,7 @@ def forward_flops(config: ModelConfig, vocabulary: int, batch: BatchShape) -> Fl
         attention=looks
         * (
             config.num_encoder_layers * batch.source_length**2
-            + config.num_decoder_layers * batch.target_length**2
+            + looks_back * config.num_decoder_layers * batch.target_length**2
             + config.num_decoder_layers * batch.target_length * batch.source_length
         ),
         output=batch.target_tokens * 2 * config.d_model * vocabulary,

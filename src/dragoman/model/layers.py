@@ -1,5 +1,6 @@
 """The blocks that encoder and decoder are stacked from (§3.1, §3.3)."""
 
+import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
@@ -11,14 +12,15 @@ from dragoman.model.dropout import Dropout, byte_threshold
 from dragoman.model.linear import JointLinear, Linear
 from dragoman.model.norms import LayerNorm, build_norm, normalized
 from dragoman.model.relative_positions import Turn
+from dragoman.model.row_groups import RowGroups
 
 
 class FeedForward(nn.Module):
     """FFN(x) = max(0, xW₁ + b₁)W₂ + b₂, at each position alike (§3.3).
 
-    GELU is a rectifier without a corner. SwiGLU lets a gate of its own decide how much
-    of each inner element passes, (silu(xW₃ + b₃) ⊙ (xW₁ + b₁))W₂ + b₂: more learned by
-    as many weights.
+    GELU is a rectifier without a corner; x·σ(1.702x) comes near it; swish is x·σ(x).
+    SwiGLU lets a gate of its own decide how much of each inner element passes,
+    (silu(xW₃ + b₃) ⊙ (xW₁ + b₁))W₂ + b₂: more learned by as many weights.
     """
 
     def __init__(
@@ -43,6 +45,10 @@ class FeedForward(nn.Module):
                 return self.dropout.of_rectified(x)
             case "gelu":
                 passed = F.gelu(x)
+            case "quick_gelu":
+                passed = x * torch.sigmoid(1.702 * x)
+            case "swish":
+                passed = F.silu(x)
             case _:
                 gate, passing = x.chunk(2, dim=-1)
                 passed = F.silu(gate) * passing
@@ -144,7 +150,43 @@ class EncoderLayer(nn.Module):
 KeysValues = tuple[Tensor, Tensor]  # each (batch, head, length, d_head)
 
 
-class DecoderLayer(nn.Module):
+class SourceReader(nn.Module):
+    """What every decoder's layer ends with: attention to the source, feed-forward."""
+
+    cross_attention: MultiHeadAttention
+    feed_forward: FeedForward
+    around_cross_attention: Residual
+    around_feed_forward: Residual
+
+    def read_source(
+        self,
+        x: Tensor,
+        source: KeysValues,
+        source_mask: Tensor,
+        words: Tensor | None = None,
+    ) -> Tensor:
+        """Look at the source from each place of a target (batch, length, d_model)."""
+        around, attention = self.around_cross_attention, self.cross_attention
+        queries = attention.project_queries(around.before(x, words))
+        x = around.after(x, attention(queries, *source, source_mask), words)
+
+        around = self.around_feed_forward
+        return around.after(x, self.feed_forward(around.before(x, words)), words)
+
+    def read_source_rows(
+        self, x: Tensor, source: KeysValues, source_mask: Tensor, groups: RowGroups
+    ) -> Tensor:
+        """Do the same for the newest token of each row (row, d_model)."""
+        around, attention = self.around_cross_attention, self.cross_attention
+        queries = attention.project_row_queries(around.before(x), groups)
+        attended = attention.attend_rows(queries, *source, source_mask, groups)
+        x = around.after(x, attended)
+
+        around = self.around_feed_forward
+        return around.after(x, self.feed_forward(around.before(x)))
+
+
+class DecoderLayer(SourceReader):
     """Masked self-attention, attention to the source, then feed-forward."""
 
     def __init__(self, config: ModelConfig) -> None:
@@ -173,13 +215,7 @@ class DecoderLayer(nn.Module):
         queries, keys, values = attention.project(around.before(x, words), turn)
         attended = attention(queries, keys, values, mask, causal=mask is None)
         x = around.after(x, attended, words)
-
-        around, attention = self.around_cross_attention, self.cross_attention
-        queries = attention.project_queries(around.before(x, words))
-        x = around.after(x, attention(queries, *source, source_mask), words)
-
-        around = self.around_feed_forward
-        return around.after(x, self.feed_forward(around.before(x, words)), words)
+        return self.read_source(x, source, source_mask, words)
 
     def step(
         self,
@@ -199,11 +235,4 @@ class DecoderLayer(nn.Module):
         keys, values = target.write(keys, values)
         attended = attention.attend_rows(queries, keys, values, target.mask, groups)
         x = around.after(x, attended)
-
-        around, attention = self.around_cross_attention, self.cross_attention
-        queries = attention.project_row_queries(around.before(x), groups)
-        attended = attention.attend_rows(queries, *source, source_mask, groups)
-        x = around.after(x, attended)
-
-        around = self.around_feed_forward
-        return around.after(x, self.feed_forward(around.before(x)))
+        return self.read_source_rows(x, source, source_mask, groups)

@@ -45,13 +45,15 @@ class StepKernels:
             self._decoder = state, _build(decoder)
         return self._decoder[1]
 
-    def project(self, x: Tensor, weight: Tensor) -> Tensor | None:
-        """Give xWᵀ; None where no kernel is at work."""
+    def project(
+        self, x: Tensor, weight: Tensor, bias: Tensor | None = None
+    ) -> Tensor | None:
+        """Give xWᵀ + b; None where no kernel is at work."""
         if not (kernel_reads(x) and kernel_reads(weight)):
             return None
-        state = (state_of(weight),)
+        state = tuple(state_of(each) for each in (weight, bias) if each is not None)
         if self._output is None or self._output[0] != state:
-            self._output = state, Panels(weight)
+            self._output = state, Panels(weight, bias)
         return self._output[1](x)
 
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
+from dragoman.config import ModelConfig
 from dragoman.model.embeddings import Embed
 from dragoman.model.native_steps import StepKernels
 from dragoman.model.step_layout import OutputCopy, lay_out_linear_maps
@@ -18,10 +19,12 @@ class TranslationNetwork(nn.Module, ABC):
     embed_source: Embed
     embed_target: Embed
     untied_output: nn.Embedding | None
+    output_bias: nn.Parameter | None
     _output_copy: OutputCopy | None = None
 
     def __init__(self) -> None:
         super().__init__()
+        self.output_bias = None
         self._step_kernels = StepKernels()
 
     def lay_out_for_steps(self) -> None:
@@ -52,12 +55,12 @@ class TranslationNetwork(nn.Module, ABC):
         """Give logits (batch, vocabulary) after `last_tokens`, and the state."""
         x, state = self.advance(last_tokens, state)
         weight, copy = self.output_weight, self._output_copy
-        projected = self._step_kernels.project(x, weight)
+        projected = self._step_kernels.project(x, weight, self.output_bias)
         if projected is not None:
             return projected, state
         if copy is not None and copy.is_of(weight):
             weight = copy.matrix
-        return F.linear(x, weight), state
+        return F.linear(x, weight, self.output_bias), state
 
     @abstractmethod
     def features(self, source: Tensor, target_in: Tensor) -> Tensor:
@@ -65,4 +68,13 @@ class TranslationNetwork(nn.Module, ABC):
 
     def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
         """Give logits (batch, target_length, vocabulary) for known targets."""
-        return F.linear(self.features(source, target_in), self.output_weight)
+        return self.project(self.features(source, target_in))
+
+    def project(self, features: Tensor) -> Tensor:
+        """Give the logits (…, vocabulary) of features (…, d_model)."""
+        return F.linear(features, self.output_weight, self.output_bias)
+
+
+def build_output_bias(config: ModelConfig, vocabulary: int) -> nn.Parameter | None:
+    """Make what is added to each logit, where the settings ask for it."""
+    return nn.Parameter(torch.zeros(vocabulary)) if config.output_bias else None

@@ -16,7 +16,6 @@ from dragoman.config import ModelConfig
 from dragoman.kernels import norm as kernel
 from dragoman.kernels import residual
 
-EPSILON = 1e-5
 MOMENTUM = 0.1  # what one batch moves the running statistics by
 
 
@@ -43,8 +42,9 @@ class BatchNorm(nn.Module):
     gradient moves them: checkpoints, averages and model folders then hold them too.
     """
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, epsilon: float) -> None:
         super().__init__()
+        self.eps = epsilon
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model))
         self.mean = nn.Parameter(torch.zeros(d_model), requires_grad=False)
@@ -58,7 +58,7 @@ class BatchNorm(nn.Module):
             counted = x.flatten(0, -2) if words is None else x[words]
             mean, variance = counted.mean(dim=0), counted.var(dim=0, correction=0)
             self._follow(mean, variance)
-        return (x - mean) / (variance + EPSILON).sqrt() * self.weight + self.bias
+        return (x - mean) / (variance + self.eps).sqrt() * self.weight + self.bias
 
     @torch.no_grad()
     def _follow(self, mean: Tensor, variance: Tensor) -> None:
@@ -70,11 +70,11 @@ def build_norm(config: ModelConfig) -> nn.Module:
     """Choose the norm that the settings name."""
     match config.norm_kind:
         case "layer":
-            return LayerNorm(config.d_model, EPSILON)
+            return LayerNorm(config.d_model, config.norm_epsilon)
         case "rms":
-            return nn.RMSNorm(config.d_model, EPSILON)
+            return nn.RMSNorm(config.d_model, config.norm_epsilon)
         case "batch":
-            return BatchNorm(config.d_model)
+            return BatchNorm(config.d_model, config.norm_epsilon)
         case _:
             return nn.Identity()
 

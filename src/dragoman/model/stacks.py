@@ -4,7 +4,7 @@ from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.model.decoder_cache import DecoderCache
-from dragoman.model.layers import DecoderLayer, EncoderLayer, KeysValues
+from dragoman.model.layers import DecoderLayer, EncoderLayer, KeysValues, SourceReader
 from dragoman.model.masks import causal_mask, priced_mask
 from dragoman.model.norms import build_norm, normalized
 from dragoman.model.relative_positions import build_relative_positions
@@ -35,16 +35,19 @@ class Decoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        layers = [DecoderLayer(config) for _ in range(config.num_decoder_layers)]
+        layers = [self._build_layer(config) for _ in range(config.num_decoder_layers)]
         self.layers = nn.ModuleList(layers)
         self.relative_positions = build_relative_positions(config, causal=True)
         self.norm = last_norm(config)
+
+    def _build_layer(self, config: ModelConfig) -> SourceReader:
+        return DecoderLayer(config)
 
     def read_source(self, memory: Tensor) -> tuple[KeysValues, ...]:
         """Project the encoder's output once, for all steps that will attend to it."""
         read = []
         for layer in self.layers:
-            assert isinstance(layer, DecoderLayer)
+            assert isinstance(layer, SourceReader)
             read.append(layer.cross_attention.project_keys_values(memory))
         return tuple(read)
 
@@ -84,5 +87,9 @@ class Decoder(nn.Module):
 
 
 def last_norm(config: ModelConfig) -> nn.Module:
-    """Close a pre-norm stack with the norm that its last residual still lacks."""
-    return build_norm(config) if config.norm == "pre" else nn.Identity()
+    """Close a pre-norm stack with the norm that its last residual still lacks.
+
+    Post-norm stacks have it where the settings ask, as those of `nn.Transformer` do.
+    """
+    closed = config.norm == "pre" or config.last_norm
+    return build_norm(config) if closed else nn.Identity()

@@ -4,18 +4,16 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
-import torch.nn.functional as F  # noqa: N812 (the name everyone knows)
 from torch import Tensor, nn
 
 from dragoman.config import ModelConfig
 from dragoman.kernels.decoder_step import DecoderStep, Past
 from dragoman.model.decoder_cache import DecoderCache
-from dragoman.model.embeddings import Embed, token_embedding
+from dragoman.model.embeddings import build_embed, token_embedding
 from dragoman.model.layers import KeysValues
 from dragoman.model.linear import JointLinear
 from dragoman.model.masks import padding_mask
-from dragoman.model.network import TranslationNetwork
-from dragoman.model.positions import build_positions
+from dragoman.model.network import TranslationNetwork, build_output_bias
 from dragoman.model.relative_positions import Turn
 from dragoman.model.row_groups import RowGroups
 from dragoman.model.stacks import Decoder, Encoder
@@ -107,15 +105,18 @@ class Transformer(TranslationNetwork):
         source = (
             target if one_matrix else token_embedding(source_vocabulary, config.d_model)
         )
-        rates = config.dropout, config.word_dropout
-        self.embed_source = Embed(source, build_positions(config), *rates)
-        self.embed_target = Embed(target, build_positions(config), *rates)
+        self.embed_source = build_embed(config, source)
+        self.embed_target = build_embed(config, target)
         self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
+        self.decoder = self._build_decoder(config)
         self.untied_output = None
         if not config.tie_embeddings:
             self.untied_output = token_embedding(target_vocabulary, config.d_model)
+        self.output_bias = build_output_bias(config, target_vocabulary)
         initialize(self)
+
+    def _build_decoder(self, config: ModelConfig) -> Decoder:
+        return Decoder(config)
 
     def encode(self, source: Tensor) -> TransformerMemory:
         """Read the source sentences."""
@@ -167,7 +168,7 @@ class Transformer(TranslationNetwork):
             for keys, values in self.decoder.read_source(memory.output)
         )
         mask = memory.mask.index_select(0, sentences)
-        return F.linear(self._decode(read, mask, target_in), self.output_weight)
+        return self.project(self._decode(read, mask, target_in))
 
     def _decode(
         self, source: tuple[KeysValues, ...], source_mask: Tensor, target_in: Tensor
@@ -184,4 +185,5 @@ def initialize(model: nn.Module) -> None:
             module.reset_parameters()
         elif isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
-            nn.init.zeros_(module.bias)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)

@@ -109,7 +109,8 @@ def _shape(model: ModelConfig) -> str:
             layers = f"Encoder alone, {model.num_encoder_layers} layers"
         case kind:
             both = f"{model.num_encoder_layers}+{model.num_decoder_layers}"
-            layers = f"{kind.capitalize()}, {both} layers"
+            name = "SSRU" if kind == "ssru" else kind.capitalize()
+            layers = f"{name}, {both} layers"
     start = f"{layers},\nd_model {model.d_model}"
     match model.kind:
         case "recurrent":

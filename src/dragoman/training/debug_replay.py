@@ -138,17 +138,23 @@ def _run(
         (loss.smoothed / tokens).backward()
         total += float(loss.smoothed.detach())
         # R-Drop has each pair twice: the first pass stands for both.
-        once, weight = features.detach()[: part.num_pairs], model.output_weight.detach()
-        rows += _rows(part, once, weight, tokenizers)
+        once = features.detach()[: part.num_pairs]
+        rows += _rows(part, once, model, tokenizers)
     return rows, total / tokens
 
 
 def _rows(
-    part: Batch, features: Tensor, weight: Tensor, tokenizers: TokenizerPair
+    part: Batch,
+    features: Tensor,
+    model: TranslationNetwork,
+    tokenizers: TokenizerPair,
 ) -> Iterator[Row]:
+    weight, bias = model.output_weight, model.output_bias
     for k in range(part.num_pairs):
         pair = slice(k, k + 1)
-        loss = translation_loss(features[pair], weight, part.target_out[pair], 0.0)
+        with torch.no_grad():
+            target_out = part.target_out[pair]
+            loss = translation_loss(features[pair], weight, target_out, 0.0, bias)
         yield Row(
             _text(tokenizers.source, part.source[k]),
             _text(tokenizers.target, part.target_out[k]),

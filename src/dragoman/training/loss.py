@@ -38,6 +38,7 @@ def translation_loss(
     output_weight: Tensor,  # (vocabulary, d_model)
     target_out: Tensor,  # (batch, target_length)
     label_smoothing: float,
+    output_bias: Tensor | None = None,  # (vocabulary,)
 ) -> Loss:
     """Give the loss summed over all target tokens; padding counts for nothing."""
     rows, targets = features.flatten(0, 1), target_out.flatten()
@@ -47,6 +48,7 @@ def translation_loss(
     smoothed, plain, correct = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
         rows,
         output_weight,
+        output_bias,
         targets,
         label_smoothing,
         kernel.softmax_gradient if kernel_for(rows) else plain_softmax_gradient,
@@ -91,9 +93,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     """Projection, softmax, loss and their gradient, some rows at a time.
 
     With V tokens and smoothing ε, a row h with target t costs
-    lse(z) - (1 - ε) z_t - ε mean(z) where z = hWᵀ, and its gradient by z is
-    softmax(z) - (1 - ε) onehot(t) - ε/V. The mean of z is h · mean(W), so smoothing
-    costs no pass over the vocabulary.
+    lse(z) - (1 - ε) z_t - ε mean(z) where z = hWᵀ + b, and its gradient by z is
+    softmax(z) - (1 - ε) onehot(t) - ε/V. The mean of z is h · mean(W) + mean(b), so
+    smoothing costs no pass over the vocabulary.
     """
 
     @staticmethod
@@ -101,6 +103,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         ctx: Any,  # noqa: ANN401
         rows: Tensor,
         weight: Tensor,
+        bias: Tensor | None,
         targets: Tensor,
         smoothing: float,
         softmax_gradient: SoftmaxGradient,
@@ -109,9 +112,10 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         learn = rows.requires_grad or weight.requires_grad
         row_gradient = torch.empty_like(rows) if learn else None
         weight_gradient = torch.zeros_like(weight) if learn else None
+        bias_gradient = None if bias is None else torch.zeros_like(bias)
         mean_weight = weight.mean(dim=0)
         smoothed, plain, correct = rows.new_zeros(3, dtype=torch.float64)
-        projection = projection_type(weight)
+        projection = projection_type(weight, bias)
         factor, at_once = projection.factor(rows), projection.rows_at_once
         buffer = factor.new_empty(min(at_once, len(factor)), len(weight))
         for start in range(0, len(rows), at_once):
@@ -122,23 +126,29 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
                 logits[: len(target)], target, 1 - smoothing
             )
             plain += (total - wanted).sum()
-            spread = rows[chunk] @ mean_weight
+            spread = projection.mean_logits(rows[chunk], mean_weight)
             mixed = (1 - smoothing) * wanted + smoothing * spread
             smoothed += (total - mixed).sum()
             correct += (wanted == highest).sum()
             if row_gradient is not None and weight_gradient is not None:
                 row_gradient[chunk] = projection.row_gradient(logits)[: len(target)]
                 projection.learn(weight_gradient, logits, row)
+            if bias_gradient is not None:
+                bias_gradient += logits[: len(target)].sum(dim=0, dtype=weight.dtype)
         if row_gradient is not None and weight_gradient is not None and smoothing:
             row_gradient.sub_(mean_weight, alpha=smoothing)
             weight_gradient.sub_(rows.sum(dim=0), alpha=smoothing / len(weight))
-        ctx.save_for_backward(row_gradient, weight_gradient)
+        if bias_gradient is not None:
+            bias_gradient -= smoothing * len(rows) / len(weight)
+        ctx.save_for_backward(row_gradient, weight_gradient, bias_gradient)
         ctx.mark_non_differentiable(plain, correct)
         return smoothed, plain, correct
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        row_gradient, weight_gradient = ctx.saved_tensors
-        factor = gradients[0].to(row_gradient.dtype)
-        learned = row_gradient.mul_(factor), weight_gradient.mul_(factor)
+        factor = gradients[0]
+        learned = [
+            None if each is None else each.mul_(factor.to(each.dtype))
+            for each in ctx.saved_tensors
+        ]
         return *learned, None, None, None, None

@@ -47,10 +47,10 @@ class Objective(nn.Module):
     def loss(self, features: Tensor, batch: Batch, progress: float = 1.0) -> Loss:
         """Give what a batch with these features costs."""
         weight, smoothing = self.model.output_weight, self.label_smoothing
-        target = batch.target_out
+        target, bias = batch.target_out, self.model.output_bias
         if self._twice(progress):
-            return r_drop_loss(features, weight, target, smoothing, self.r_drop)
-        return translation_loss(features, weight, target, smoothing)
+            return r_drop_loss(features, weight, target, smoothing, self.r_drop, bias)
+        return translation_loss(features, weight, target, smoothing, bias)
 
     def _twice(self, progress: float) -> bool:
         return bool(self.r_drop) and progress >= self.r_drop_from

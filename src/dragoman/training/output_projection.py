@@ -15,15 +15,25 @@ class OutputProjection:
 
     rows_at_once = 128
 
-    def __init__(self, weight: Tensor) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.weight = weight  # (vocabulary, d_model)
+        self.bias = bias  # (vocabulary,)
 
     def factor(self, rows: Tensor) -> Tensor:
         """Give what stands for these rows in the products below."""
         return rows
 
     def logits(self, rows: Tensor, out: Tensor) -> Tensor:
-        """Give hWᵀ, in the room that there is for it."""
+        """Give hWᵀ + b, in the room that there is for it."""
+        product = self._product(rows, out)
+        return product if self.bias is None else product.add_(self.bias)
+
+    def mean_logits(self, rows: Tensor, mean_weight: Tensor) -> Tensor:
+        """Give the mean of each row's logits without making them."""
+        means = rows @ mean_weight
+        return means if self.bias is None else means + self.bias.mean()
+
+    def _product(self, rows: Tensor, out: Tensor) -> Tensor:
         return torch.mm(rows, self.weight.T, out=out)
 
     def row_gradient(self, logit_gradient: Tensor) -> Tensor:
@@ -40,8 +50,8 @@ class NarrowOutputProjection(OutputProjection):
 
     rows_at_once = 512  # half as large each, and gradients are summed less often
 
-    def __init__(self, weight: Tensor) -> None:
-        super().__init__(weight.bfloat16())
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        super().__init__(weight.bfloat16(), bias)
 
     def factor(self, rows: Tensor) -> Tensor:
         """Round the rows; more of them, of zeros, may follow."""
@@ -57,16 +67,15 @@ class PanelOutputProjection(OutputProjection):
 
     rows_at_once = 384  # the sum of W's gradients is read and written less often
 
-    def __init__(self, weight: Tensor) -> None:
-        super().__init__(weight)
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        super().__init__(weight, bias)
         self._forward = RightFactor(weight.T)
 
     @cached_property
     def _backward(self) -> RightFactor:
         return RightFactor(self.weight)
 
-    def logits(self, rows: Tensor, out: Tensor) -> Tensor:
-        """Give hWᵀ, in the room that there is for it."""
+    def _product(self, rows: Tensor, out: Tensor) -> Tensor:
         return self._forward.times(rows, out=out)
 
     def row_gradient(self, logit_gradient: Tensor) -> Tensor:

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from dragoman.data.token_store import TokenStore, TokenStoreWriter
 from dragoman.errors import CorpusError, TokenizerError, TrainingError
 from dragoman.text.copying import teach_copying
 from dragoman.text.corpus import Corpus
+from dragoman.text.joining import join_sentences
 from dragoman.text.placeholders import MARKS, placeholder_ids
 from dragoman.text.tokenizer import Tokenizer, choose_vocabulary_size, learn_tokenizer
 from dragoman.text.tokenizer_pair import TokenizerPair
@@ -31,7 +31,7 @@ from dragoman.training.preparation_summary import (
     mixture_of,
     summarize,
 )
-from dragoman.training.preparation_text import SIDES, KeptText
+from dragoman.training.preparation_text import SIDES, KeptText, Portion
 from dragoman.training.text_preparation import prepare_text
 
 # Subwords hardly change with more sentences than this, but learning them would take
@@ -243,13 +243,22 @@ def _learn(text: KeptText, config: Config, progress: Progress) -> TokenizerPair:
     return pair
 
 
-def _teaching(tokenizers: TokenizerPair, config: Config) -> Teach | None:
-    """Give what teaches copying, if asked for and if the tokenizers have the marks."""
+def _teaching(tokenizers: TokenizerPair, config: Config) -> Teach:
+    """Give what pairs teach: joined sentences, and copying if there are the marks."""
+    data, seed = config.data, config.training.seed
     both = placeholder_ids(tokenizers.source) and placeholder_ids(tokenizers.target)
-    if not (config.data.placeholders and both):
-        return None
-    share, seed = config.data.placeholder_share, config.training.seed
-    return partial(teach_copying, share=share, seed=seed)
+    copying = bool(data.placeholders and both)
+
+    def teach(text: Portion) -> list[tuple[str, str]]:
+        pairs = join_sentences(
+            text.sources, text.targets, share=data.join_share, seed=seed
+        )
+        if not copying:
+            return pairs
+        share = data.placeholder_share
+        return [teach_copying(*pair, share=share, seed=seed) for pair in pairs]
+
+    return teach
 
 
 def _store(parts: Iterable[Encoded], folder: Path, tokenizers: TokenizerPair) -> None:

@@ -24,7 +24,8 @@ from dragoman.training.preparation_text import KeptText, Portion
 PROGRESS_EVERY = 10_000
 
 Progress = Callable[[str, int, int | None], None]
-Teach = Callable[[str, str], tuple[str, str]]  # changes what a pair teaches
+# Gives what each pair is to teach instead of itself.
+Teach = Callable[[Portion], list[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,8 @@ def _taught(
     """Encode anew the pairs that are to teach something else, if they still fit."""
     sources, targets = list(encoded.sources), list(encoded.targets)
     pairs = zip(encoded.text.sources, encoded.text.targets, strict=True)
-    for place, pair in enumerate(pairs):
-        source, target = teach(*pair)
+    lessons = teach(encoded.text)
+    for place, (pair, (source, target)) in enumerate(zip(pairs, lessons, strict=True)):
         if (source, target) != pair:
             source_ids = tokenizers.source.encode(source)
             target_ids = tokenizers.target.encode(target)

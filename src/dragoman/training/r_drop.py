@@ -25,6 +25,7 @@ def r_drop_loss(
     target_out: Tensor,  # (batch, target_length)
     label_smoothing: float,
     alpha: float,
+    output_bias: Tensor | None = None,  # (vocabulary,)
 ) -> Loss:
     """Give ½(CE₁ + CE₂) + α/4 (KL(p₁‖p₂) + KL(p₂‖p₁)), summed over target tokens."""
     wanted = target_out.flatten() != PAD
@@ -34,6 +35,7 @@ def r_drop_loss(
     total, plain, correct = _ChunkedRDrop.apply(  # type: ignore[no-untyped-call]
         rows,
         output_weight,
+        output_bias,
         targets,
         label_smoothing,
         alpha,
@@ -82,6 +84,7 @@ class _ChunkedRDrop(torch.autograd.Function):
         ctx: Any,  # noqa: ANN401
         rows: Tensor,
         weight: Tensor,
+        bias: Tensor | None,
         targets: Tensor,
         smoothing: float,
         alpha: float,
@@ -91,9 +94,10 @@ class _ChunkedRDrop(torch.autograd.Function):
         learn = rows.requires_grad or weight.requires_grad
         row_gradient = torch.empty_like(rows) if learn else None
         weight_gradient = torch.zeros_like(weight) if learn else None
+        bias_gradient = None if bias is None else torch.zeros_like(bias)
         mean_weight = weight.mean(dim=0)
         cost, plain, correct = rows.new_zeros(3, dtype=torch.float64)
-        projection = projection_type(weight)
+        projection = projection_type(weight, bias)
         at_once = projection.rows_at_once // 2  # of each pass
         buffer = projection.weight.new_empty(projection.rows_at_once, len(weight))
         for start in range(0, len(targets), at_once):
@@ -105,7 +109,8 @@ class _ChunkedRDrop(torch.autograd.Function):
             total, wanted, highest, divergence = agreement_gradient(
                 logits[both].unflatten(0, (2, -1)), target, 1 - smoothing, alpha / 4
             )
-            mixed = (1 - smoothing) * wanted + smoothing * (row @ mean_weight)
+            spread = projection.mean_logits(row, mean_weight)
+            mixed = (1 - smoothing) * wanted + smoothing * spread
             cost += (total - mixed).sum() / 2 + alpha / 4 * divergence.sum()
             plain += (total - wanted).sum() / 2
             correct += (wanted == highest).sum() / 2
@@ -113,17 +118,23 @@ class _ChunkedRDrop(torch.autograd.Function):
                 given = projection.row_gradient(logits)[both]
                 row_gradient[:, chunk] = given.unflatten(0, (2, -1))
                 projection.learn(weight_gradient, logits, factor)
+            if bias_gradient is not None:
+                bias_gradient += logits[both].sum(dim=0, dtype=weight.dtype)
         if row_gradient is not None and weight_gradient is not None and smoothing:
             row_gradient.sub_(mean_weight, alpha=smoothing / 2)
             everything = rows.sum(dim=(0, 1))
             weight_gradient.sub_(everything, alpha=smoothing / 2 / len(weight))
-        ctx.save_for_backward(row_gradient, weight_gradient)
+        if bias_gradient is not None:
+            bias_gradient -= smoothing * len(targets) / len(weight)
+        ctx.save_for_backward(row_gradient, weight_gradient, bias_gradient)
         ctx.mark_non_differentiable(plain, correct)
         return cost, plain, correct
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        row_gradient, weight_gradient = ctx.saved_tensors
-        factor = gradients[0].to(row_gradient.dtype)
-        learned = row_gradient.mul_(factor), weight_gradient.mul_(factor)
+        factor = gradients[0]
+        learned = [
+            None if each is None else each.mul_(factor.to(each.dtype))
+            for each in ctx.saved_tensors
+        ]
         return *learned, None, None, None, None, None
