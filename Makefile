@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test setup lint types imports unit other-processors processors faults bench wheels format screenshots clean help
+.PHONY: demo test setup lint types imports unit other-processors processors faults weights bench wheels format screenshots clean help
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ processors: $(READY) ## what a processor decides, as SSE, AVX2, AVX-512, Clang, 
 
 faults: $(READY) ## what takes long: many faults in a row, two machines, compiling
 	$(BIN)/pytest -m faults
+
+weights: $(READY) ## known answers of other programs' models, fetched by their hashes
+	$(BIN)/pytest -m weights
 
 bench: $(READY) ## a short version of every benchmark beside its peers, in one table
 	$(BIN)/python benchmarks/bench.py

@@ -14,6 +14,7 @@ DragomanError
 ├── StudioError         a page that cannot be opened, or a question without an answer
 ├── LabError            an experiment that does not exist or cannot be done
 ├── ExportError         a model that cannot be turned into another format
+├── ImportedModelError  another program's model that cannot be read or believed
 ├── FetchError          a public corpus that could not be fetched
 ├── KernelError         kernels that cannot be compiled or loaded on this machine
 └── MissingExtraError   a feature whose optional package is not installed
@@ -76,6 +77,10 @@ class LabError(DragomanError):
 
 class ExportError(DragomanError):
     """A model that cannot be turned into another program's format."""
+
+
+class ImportedModelError(DragomanError):
+    """Another program's model cannot be read, or is not what it says it is."""
 
 
 class FetchError(DragomanError):

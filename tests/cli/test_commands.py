@@ -31,6 +31,7 @@ def dragoman(*arguments: object, stdin: str | None = None) -> Run:
         "evaluate",
         "score",
         "export",
+        "import",
         "inspect",
         "plan",
         "lab",
@@ -117,7 +118,7 @@ def test_a_megabyte_without_a_blank_is_copied_and_said(model_folder: Path) -> No
     result = dragoman("translate", model_folder, stdin=f"{line}\nGood morning!\n")
     assert result.returncode == 0, result.stderr
     first, second = result.stdout.splitlines()
-    assert first == f"{alone} {'x' * 2**20} {alone}"
+    assert first == f"{alone} {'x' * 2**20} {alone}".strip()
     assert second == alone
     assert result.stderr.splitlines() == [
         "dragoman: line 1 has 1,048,604 characters and comes out at once: this may "

@@ -62,7 +62,7 @@ def trainer(
         interruption=Interruption(),
         guard=Guard(tmp_path, settings),
         circumstances=Circumstances.now(prepared.store.fingerprint, config),
-        pace=Pace(None, 1.0),
+        pace=Pace(None, 1.0, threads=1),
     )
     yield made
     metrics.close()

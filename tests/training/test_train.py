@@ -244,9 +244,9 @@ def test_a_run_that_falls_behind_says_so_while_it_runs_and_at_its_end(
     monkeypatch.setattr("dragoman.training.agreement.learning_speed", lambda *_: 1e9)
     result = run(tmp_path, preset=None, minutes=0.02)
     lines = capsys.readouterr().err.splitlines()
-    (during,) = (line for line in lines if "1,000,000,000 were expected" in line)
+    (during,) = (line for line in lines if "tokens/s instead of about" in line)
     assert "At its end the run will have made about" in during
-    assert lines[-1].startswith("dragoman: the run learned from 0% of the text that")
+    assert lines[-1].startswith("dragoman: the run had 0% of the speed that")
     assert f"({result.steps:,} updates in 0.02 minutes)" in lines[-1]
     assert lines[-1].endswith("--minutes 0.04 goes on for as long again")
 

@@ -93,8 +93,6 @@ def run(options: argparse.Namespace) -> int:
         progress=sys.stderr.isatty(),
     )
     print(report.table())
-    if report.scores.bleu.score < USABLE_BLEU:
-        print(_too_little(options, files.train_pairs, report.scores.bleu.score))
 
     _title("Translating")
     translator = Translator.load(options.model)
@@ -112,6 +110,8 @@ def run(options: argparse.Namespace) -> int:
     print(f'go on           {_command()} translate {options.model} "Good morning!"')
     print(f'                {_command()} inspect {options.model} "Good morning!"')
     print(f"                {_command()} studio {options.model}")
+    if report.scores.bleu.score < USABLE_BLEU:
+        print(_too_little(options, files.train_pairs, report.scores.bleu.score))
     return 0
 
 

@@ -16,11 +16,13 @@ from dragoman.cli import (
     export,
     fill,
     generate,
+    import_,
     inspect,
     lab,
     neighbours,
     plan,
     score,
+    serve,
     shortlist,
     studio,
     train,
@@ -45,8 +47,8 @@ examples:
 """
 
 GROUPS: Mapping[str, tuple[ModuleType, ...]] = {
-    "make": (data, plan, train, demo),
-    "use": (translate, export, shortlist),
+    "make": (data, plan, train, import_, demo),
+    "use": (translate, serve, export, shortlist),
     "measure": (evaluate, score, lab),
     "look inside": (inspect, studio),
     "language models": (generate, fill, embed, neighbours),

@@ -43,7 +43,8 @@ PRESET_HELP = """\
 small, base and big are the paper's Transformer in three sizes; fast is made for a few
 minutes on a small machine and tiny for few pairs, both with norms first and rotary
 positions; rnn, gru, lstm and lstm-attention are what the Transformer replaced (default:
-by corpus size; with --minutes fast, or tiny where few pairs come back often)"""
+by corpus size; with --minutes fast, narrower where the time is short for this machine,
+or tiny where few pairs come back often)"""
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -67,6 +67,11 @@ def learn_tokenizer(
 
     Each of the `reserved` words has an id of its own, whatever the sentences hold.
     """
+    if settings.kind == "imported":
+        raise TokenizerError(
+            'tokenizer.kind="imported" comes with a model that `dragoman import` '
+            "made: tune that one with --from, or choose bpe or unigram"
+        )
     if settings.kind == "wordpiece":
         from dragoman.text.wordpiece_tokenizer import learn_wordpiece
 
@@ -79,7 +84,10 @@ def learn_tokenizer(
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Load a tokenizer: SentencePiece from `.model`, WordPiece from `.json`."""
+    """Load a tokenizer: SentencePiece from `.model`, WordPiece from `.json`.
+
+    That of an imported model comes from `.imported`.
+    """
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -96,6 +104,10 @@ def load_tokenizer(path: Path) -> Tokenizer:
             from dragoman.text.wordpiece_tokenizer import open_wordpiece
 
             return open_wordpiece(content, str(path))
+        case ".imported":
+            from dragoman.text.imported_tokenizer import open_imported
+
+            return open_imported(content, str(path))
     raise TokenizerError(
         f"{path} is not a tokenizer file: its name must end in .model or .json"
     )

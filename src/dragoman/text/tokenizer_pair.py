@@ -7,7 +7,7 @@ from typing import Self
 from dragoman.errors import TokenizerError
 from dragoman.text.tokenizer import Tokenizer, load_tokenizer
 
-_SUFFIXES = (".model", ".json")
+_SUFFIXES = (".model", ".json", ".imported")
 _SHARED = "tokenizer"
 _SOURCE = "tokenizer.source"
 _TARGET = "tokenizer.target"
@@ -22,12 +22,21 @@ class TokenizerPair:
 
     @property
     def shared(self) -> bool:
-        """Whether both languages have one vocabulary."""
-        return self.source is self.target
+        """Whether both languages have one vocabulary, however each is cut into it."""
+        source, target = self.source, self.target
+        if source is target or "imported" not in (source.kind, target.kind):
+            return source is target
+        from dragoman.text.imported_tokenizer import ImportedTokenizer
+
+        return (
+            isinstance(source, ImportedTokenizer)
+            and isinstance(target, ImportedTokenizer)
+            and source.vocabulary == target.vocabulary
+        )
 
     def save(self, folder: Path) -> list[Path]:
         """Write `tokenizer.*`, or `tokenizer.source.*` and `tokenizer.target.*`."""
-        if self.shared:
+        if self.source is self.target:
             named = {_SHARED: self.source}
         else:
             named = {_SOURCE: self.source, _TARGET: self.target}

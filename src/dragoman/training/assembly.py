@@ -88,6 +88,7 @@ def assemble(
         pace=Pace(
             record.budget.minutes,
             record.speed or LEFT_BY_OPTIMIZER * processes.count / tried,
+            circumstances.threads,
         ),
     )
     progress.say(check_table(prepared, objective, source, config, tried))

@@ -13,10 +13,12 @@ MANY_PAIRS = 1_000_000
 
 # Subwords of a sentence, roughly: it tells how often a pair will be seen.
 TOKENS_PER_PAIR = 12
-# Of fewer target tokens than these a narrow model learns more: it sees two to three
-# times as many in the time (benchmarks/journal.md).
-TOKENS_FOR_FAST = 1_500_000
+# Where `fast` would see fewer target tokens than these, a narrow model learns more: it
+# sees two to three times as many in the time (benchmarks/journal.md).
+TOKENS_FOR_FAST = 4_000_000
 NARROW = {"model.d_model": 128, "model.d_ff": 512}
+# It learns less by heart: six passes were well without dropout.
+TIMES_MORE_PASSES = 4
 # The more often a pair comes back, the more dropout it takes not to learn it by heart.
 DROPOUT_FROM_PASSES = ((1.5, 0.0), (4.0, 0.1), (12.0, 0.2))
 MOST_DROPOUT = 0.3
@@ -90,7 +92,7 @@ def _recipe_for_minutes(
         why += f" where `fast` learns from {_two_digits(speed)} tokens a second: narrow"
         speed = speed_of(load_preset("fast").with_settings({**shape, **settings}))
         passes = _passes(minutes, pairs, speed)
-    dropout = dropout_for(passes)
+    dropout = dropout_for(passes / TIMES_MORE_PASSES if shape else passes)
     why += (
         f"; about {_two_digits(passes)} passes over {counted} call for dropout "
         f"{dropout:g}"
