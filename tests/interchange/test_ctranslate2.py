@@ -182,7 +182,7 @@ def test_a_quantized_export_is_small_and_nearly_the_model(
     found, expected = (
         [
             score
-            for [best] in engine._with_token_scores(sources, chosen)
+            for [best] in engine.with_token_scores(sources, chosen)
             for score in best.token_log_probabilities
         ]
         for engine in engines
