@@ -199,7 +199,7 @@ class VerifiedSearch:
     ) -> None:
         """Find words that nobody looked at in short translations.
 
-        What is lost makes a translation short, so only the shortest tenth is looked at.
+        What is lost makes a translation short, so only those are looked at.
         """
         if options.nbest > 1 or options.method != "beam":
             return

@@ -19,7 +19,7 @@ class Proportions:
     """Target tokens for each source token, END counted on both sides."""
 
     least: float
-    short: float  # shorter than nine in ten
+    short: float  # shorter than nineteen in twenty
     most: float
 
 

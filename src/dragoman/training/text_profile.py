@@ -9,6 +9,7 @@ from dragoman.text.tokenizer_pair import TokenizerPair
 
 _HARDLY_ANY = 0.0005  # of the pairs are outside these bounds
 _ROOM = 1.25  # and what is outside by less than this may still be right
+_SHORT = 0.05  # of the pairs are so short that lost words are looked for
 _ENOUGH = 200  # pairs of a length from which proportions can be learned
 _SAMPLE = 2000
 
@@ -32,7 +33,7 @@ def learn_profile(store: TokenStore, tokenizers: TokenizerPair) -> TextProfile:
 
 
 def _proportions(ratios: NDArray[np.float64]) -> Proportions:
-    least, short, most = np.quantile(ratios, (_HARDLY_ANY, 0.1, 1 - _HARDLY_ANY))
+    least, short, most = np.quantile(ratios, (_HARDLY_ANY, _SHORT, 1 - _HARDLY_ANY))
     return Proportions(
         least=round(float(least) / _ROOM, 4),
         short=round(float(short), 4),
