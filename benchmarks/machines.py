@@ -3,11 +3,12 @@
     python benchmarks/machines.py
     python benchmarks/machines.py --minutes 5
 
-This processor with all of its instructions and held to AVX2 (to less, MKL cannot be held
-on every processor), with all cores and with one: each is examined by `dragoman doctor` in a process of its own. With
---minutes, each also trains the demo's translator for so long, as anybody would, and
-the row says which model was chosen, its updates and its BLEU on the test set. Give it
-a machine that does nothing else. Prints a Markdown table, as the README has it.
+This processor with all of its instructions and held to AVX2 (to less, MKL cannot be
+held on every processor), with all cores and with one: each is examined by `dragoman
+doctor` in a process of its own. With --minutes, each also trains the demo's translator
+for so long, as anybody would, and the row says which model was chosen, its updates and
+its BLEU on the test set. Give it a machine that does nothing else. Prints a Markdown
+table, as the README has it.
 """
 
 import argparse
