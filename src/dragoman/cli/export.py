@@ -12,10 +12,10 @@ Export a model for another program.
 
 --to ctranslate2 is for an engine that translates faster on a CPU. The export lies in
 MODEL/ctranslate2-QUANTIZATION, where `translate` and `evaluate` find it by themselves,
-or in DIR; any CTranslate2 can use it. int8 is the smallest and fastest and costs a little
-quality; float32 gives what PyTorch gives. Where a processor does not compute in what was
-chosen, the next best is taken and said. Export again after training again: an old
-export is noticed and not used.
+or in DIR; any CTranslate2 can use it. int8 is the smallest and fastest and costs a
+little quality; float32 gives what PyTorch gives. Where a processor does not compute in
+what was chosen, the next best is taken and said. Export again after training again: an
+old export is noticed and not used.
 
 --to huggingface writes a folder that `transformers` opens: Marian, or Pegasus where
 norms come first. `dragoman import` makes the same model of it again."""
