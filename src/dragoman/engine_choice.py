@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from dragoman.model_folder import SavedModel
 
 ENGINES = ("auto", "pytorch", "ctranslate2")
+_HARDLY = 0.1  # of what a target word may look at, in whichever layer looks most
+_HARDLY_IN_LAST_LAYER = 0.005  # CTranslate2 tells of one layer, which leaves out more
 
 
 class EngineChoice:
@@ -204,6 +206,11 @@ class EngineChoice:
         return self.pytorch.translate_constrained(
             sources, constraints, options, prefixes
         )
+
+    @property
+    def hardly(self) -> float:
+        """What `attended` gives at most for a word that was passed over."""
+        return _HARDLY if self.ctranslate2 is None else _HARDLY_IN_LAST_LAYER
 
     def attended(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]

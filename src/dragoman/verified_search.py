@@ -19,7 +19,6 @@ from dragoman.text.checks import Concern, Lengths, LineChecks
 from dragoman.text.demands import Demands
 from dragoman.translation import NOTHING, Translation, follow
 
-HARDLY = 0.1  # a source word that no target word gives even this much was passed over
 _LACKING = 10  # faults that one thing counts for which must be there and is not
 _TELLING_LETTERS = 5  # of a word that is missed if it is passed over
 
@@ -254,8 +253,9 @@ class VerifiedSearch:
                 words.append((piece.removeprefix("▁"), look))
             else:
                 words[-1] = words[-1][0] + piece, max(words[-1][1], look)
+        hardly = self.engine.hardly
         for word, look in words:
-            if look < HARDLY and sum(map(str.isalpha, word)) >= _TELLING_LETTERS:
+            if look < hardly and sum(map(str.isalpha, word)) >= _TELLING_LETTERS:
                 return Concern("passed over", f"{word!r} may be lost")
         return None
 
