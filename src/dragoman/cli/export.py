@@ -17,7 +17,9 @@ fastest and costs a little quality; float32 gives what PyTorch gives. Export aga
 training again: an old export is noticed and not used.
 
 --to huggingface writes a folder that `transformers` opens: Marian, or Pegasus where
-norms come first. `dragoman import` makes the same model of it again."""
+norms come first. `dragoman import` makes the same model of it again.
+
+--to argos writes a package that Argos Translate and LibreTranslate install."""
 
 EXAMPLES = """\
 examples:
@@ -25,9 +27,10 @@ examples:
   dragoman export MODEL --to ctranslate2 --quantization float32
   dragoman export MODEL --to ctranslate2 --output DIR
   dragoman export MODEL --to huggingface --output DIR
+  dragoman export MODEL --to argos --output FILE.argosmodel
 """
 
-FORMATS = ("ctranslate2", "huggingface")
+FORMATS = ("ctranslate2", "huggingface", "argos")
 QUANTIZATIONS = ("int8", "int16", "float16", "float32")
 
 
@@ -59,6 +62,13 @@ def run(options: argparse.Namespace) -> int:
                     "--quantization: its weights are float32"
                 )
             place = export_huggingface(options.model, options.output)
+        case "argos":
+            from dragoman.interchange.argos import export_argos
+
+            if options.output is None:
+                raise ConfigError("exporting to argos needs --output FILE.argosmodel")
+            quantization = options.quantization or "int8"
+            place = export_argos(options.model, options.output, quantization)
         case _:
             from dragoman.interchange.ctranslate2 import export_ctranslate2
 

@@ -32,7 +32,7 @@ from dragoman.text.tokenizer import Tokenizer
 
 Spec = Any  # CTranslate2 has no types
 Array = np.ndarray[Any, np.dtype[np.float32]]
-IMPOSSIBLE = -1e9
+IMPOSSIBLE = -6e4  # float16 knows nothing lower
 FEWEST_POSITIONS = 1024  # a table of sinusoids has an end, and costs little
 
 
@@ -201,7 +201,7 @@ def _set_vocabularies(specification: Spec, saved: SavedModel) -> None:
     config = specification.config
     config.unk_token, config.bos_token = NAMES[UNKNOWN], NAMES[BEGIN]
     config.eos_token, config.decoder_start_token = NAMES[END], NAMES[BEGIN]
-    config.add_source_eos = True
+    config.add_source_eos = saved.config.model.source_end
     config.layer_norm_epsilon = saved.config.model.norm_epsilon
 
 
