@@ -54,6 +54,7 @@ class ModelConfig:
     window: int
     tie_embeddings: bool
     output_bias: bool
+    source_end: bool
     cell: str
     bidirectional: bool
     attention: str

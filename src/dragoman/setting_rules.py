@@ -90,7 +90,7 @@ OF_RECURRENT = ("cell", "bidirectional", "attention")
 OF_TRANSFORMER = (
     *("d_ff", "num_heads", "num_kv_heads", "d_head", "feed_forward_dropout"),
     *("norm", "norm_kind", "norm_epsilon", "last_norm", "embedding_norm"),
-    *("activation", "attention_scale", "output_bias"),
+    *("activation", "attention_scale", "output_bias", "source_end"),
     *("positions", "max_positions"),
 )
 

@@ -51,6 +51,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "model.activation": "quick_gelu",
         "model.last_norm": True,
     },
+    "sources without an end": {"model.source_end": False},
     "embedding norm": {"model.embedding_norm": True, "model.norm_epsilon": 1e-3},
     "modern": {
         "model.norm": "pre",

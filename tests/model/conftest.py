@@ -44,6 +44,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "swish": {"activation": "swish", "output_bias": True},
     "quick-gelu": {"activation": "quick_gelu", "last_norm": True},
     "embedding-norm": {"embedding_norm": True, "norm_epsilon": 1e-6},
+    "unended": {"source_end": False, "norm": "pre"},
     "output-bias": {"output_bias": True, "tie_embeddings": False},
     "deep-shallow": {"num_encoder_layers": 3, "num_decoder_layers": 1},
     "modern": {

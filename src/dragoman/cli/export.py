@@ -18,7 +18,9 @@ what was chosen, the next best is taken and said. Export again after training ag
 old export is noticed and not used.
 
 --to huggingface writes a folder that `transformers` opens: Marian, or Pegasus where
-norms come first. `dragoman import` makes the same model of it again."""
+norms come first. `dragoman import` makes the same model of it again.
+
+--to argos writes a package that Argos Translate and LibreTranslate install."""
 
 EXAMPLES = """\
 examples:
@@ -26,9 +28,10 @@ examples:
   dragoman export MODEL --to ctranslate2 --quantization float32
   dragoman export MODEL --to ctranslate2 --output DIR
   dragoman export MODEL --to huggingface --output DIR
+  dragoman export MODEL --to argos --output FILE.argosmodel
 """
 
-FORMATS = ("ctranslate2", "huggingface")
+FORMATS = ("ctranslate2", "huggingface", "argos")
 QUANTIZATIONS = ("int8", "int16", "float16", "float32")
 
 
@@ -61,6 +64,14 @@ def run(options: argparse.Namespace) -> int:
                 )
             place = export_huggingface(options.model, options.output)
             print(f"the export is in {place}", file=sys.stderr)
+        case "argos":
+            from dragoman.interchange.argos import export_argos
+
+            if options.output is None:
+                raise ConfigError("exporting to argos needs --output FILE.argosmodel")
+            quantization = options.quantization or "int8"
+            place = export_argos(options.model, options.output, quantization)
+            print(f"the export is {place}", file=sys.stderr)
         case _:
             _export_ctranslate2(options)
     return 0

@@ -9,16 +9,18 @@ from dragoman.cli.parsers import Subparsers, add_command
 DESCRIPTION = """\
 Import a model of another program.
 
-SOURCE is a folder of Hugging Face's Marian (OPUS-MT), one of Firefox's (Bergamot), or
-Marian's own .npz or .bin. MODEL is then a model like any other: it translates, is
-evaluated, looked into and tuned (`dragoman train --from MODEL`). Each import proves
-itself first: it translates a self-test and compares it with the original program where
-that is installed, with the known answers of --self-test where they are given, and
-writes the outcome into the card. A model that fails is not written."""
+SOURCE is a folder of Hugging Face's Marian (OPUS-MT), of CTranslate2 or of Firefox
+(Bergamot), an .argosmodel, or Marian's own .npz or .bin. MODEL is then a model like any
+other: it translates, is evaluated, looked into and tuned (`dragoman train --from
+MODEL`). Each import proves itself first: it translates a self-test and compares it with
+the original program where that is installed, with the known answers of --self-test
+where they are given, and writes the outcome into the card. A model that fails is not
+written."""
 
 EXAMPLES = """\
 examples:
   dragoman import opus-mt-en-fr MODEL
+  dragoman import translate-en_es.argosmodel MODEL
   dragoman import model.enpt.intgemm.alphas.bin MODEL --vocabulary vocab.enpt.spm
   dragoman import model.npz MODEL --vocabulary source.spm target.spm \\
       --languages en de --self-test known.tsv
@@ -34,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="folder to make")
     parser.add_argument(
         "--format",
-        choices=("huggingface", "marian"),
+        choices=("huggingface", "marian", "ctranslate2", "argos"),
         help="the program it comes from (default: seen from its files)",
     )
     parser.add_argument(
@@ -49,7 +51,8 @@ def add_parser(subparsers: Subparsers) -> None:
         type=Path,
         default=[],
         metavar="FILE",
-        help="SentencePiece of a Marian model, or of its source and its target",
+        help="SentencePiece of a Marian or CTranslate2 model, or of its source and its "
+        "target",
     )
     parser.add_argument(
         "--self-test",

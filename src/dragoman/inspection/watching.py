@@ -12,10 +12,11 @@ from dragoman.model.attention import MultiHeadAttention, ScaledDotProductAttenti
 from dragoman.model.embeddings import Embed
 from dragoman.model.layers import FeedForward
 from dragoman.model.norms import BatchNorm
+from dragoman.model.ssru import SSRU
 from dragoman.model.stacks import Encoder
 
 _SHOWN = (
-    *(Embed, Encoder, FeedForward, MultiHeadAttention),
+    *(Embed, Encoder, FeedForward, MultiHeadAttention, SSRU),
     *(ScaledDotProductAttention, nn.LayerNorm, nn.RMSNorm, BatchNorm, nn.Identity),
 )
 

@@ -199,7 +199,7 @@ def _set_vocabularies(specification: Spec, saved: SavedModel) -> None:
     config = specification.config
     config.unk_token, config.bos_token = NAMES[UNKNOWN], NAMES[BEGIN]
     config.eos_token, config.decoder_start_token = NAMES[END], NAMES[BEGIN]
-    config.add_source_eos = True
+    config.add_source_eos = saved.config.model.source_end
     config.layer_norm_epsilon = saved.config.model.norm_epsilon
 
 

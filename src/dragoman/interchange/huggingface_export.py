@@ -113,8 +113,7 @@ def _refuse_unknown_parts(config: ModelConfig, *, shared: bool) -> None:
             raise ExportError(
                 f"a model with model.{setting}={json.dumps(value)} cannot be exported "
                 "to Hugging Face: Marian and Pegasus know "
-                f"{', '.join(map(json.dumps, allowed))} there; train such a model, or "
-                "export --to ctranslate2"
+                f"{', '.join(map(json.dumps, allowed))} there, so train such a model"
             )
     if config.norm == "pre" and not (shared and config.tie_embeddings):
         raise ExportError(

@@ -17,7 +17,7 @@ from dragoman.model.network import TranslationNetwork, build_output_bias
 from dragoman.model.relative_positions import Turn
 from dragoman.model.row_groups import RowGroups
 from dragoman.model.stacks import Decoder, Encoder
-from dragoman.special_tokens import PAD
+from dragoman.special_tokens import END, PAD
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,7 @@ class Transformer(TranslationNetwork):
         if not config.tie_embeddings:
             self.untied_output = token_embedding(target_vocabulary, config.d_model)
         self.output_bias = build_output_bias(config, target_vocabulary)
+        self.source_end = config.source_end
         initialize(self)
 
     def _build_decoder(self, config: ModelConfig) -> Decoder:
@@ -120,7 +121,8 @@ class Transformer(TranslationNetwork):
 
     def encode(self, source: Tensor) -> TransformerMemory:
         """Read the source sentences."""
-        mask = padding_mask(source)
+        seen = source if self.source_end else source.masked_fill(source == END, PAD)
+        mask = padding_mask(seen)
         return TransformerMemory(self.encoder(self.embed_source(source), mask), mask)
 
     def start(self, memory: TransformerMemory) -> TransformerState:
