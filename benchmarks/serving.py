@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 
@@ -47,12 +47,17 @@ class Row:
 
 
 async def client(
-    port: int, texts: Iterator[str], end: float, times: list[float], failed: list[int]
+    port: int,
+    pair: tuple[str, str],
+    texts: Iterator[str],
+    end: float,
+    times: list[float],
+    failed: list[int],
 ) -> None:
     """Ask again and again over one connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while time.perf_counter() < end:
-        body = {"q": next(texts), "source": "en", "target": "de"}
+        body = {"q": next(texts), "source": pair[0], "target": pair[1]}
         data = json.dumps(body).encode()
         head = (
             "POST /translate HTTP/1.1\r\nHost: localhost\r\n"
@@ -72,14 +77,19 @@ async def client(
 
 
 async def measure(
-    name: str, port: int, clients: int, texts: Iterator[str], seconds: float
+    name: str,
+    port: int,
+    pair: tuple[str, str],
+    clients: int,
+    texts: Iterator[str],
+    seconds: float,
 ) -> Row:
     times: list[float] = []
     failed: list[int] = []
     started = time.perf_counter()
     end = started + seconds
     await asyncio.gather(
-        *(client(port, texts, end, times, failed) for _ in range(clients))
+        *(client(port, pair, texts, end, times, failed) for _ in range(clients))
     )
     took = time.perf_counter() - started
     times.sort()
@@ -107,9 +117,11 @@ def running(command: Sequence[str], port: int) -> Iterator[None]:
 def engine_alone(folder: Path, texts: Sequence[str]) -> float:
     """Give the sentences a second of the engine without HTTP, all in one call."""
     translator = Translator.load(folder)
-    translator.translate(list(texts[:50]))
+    repeats = translator.config.decoding.max_repeats  # the server's guard, too
+    search = replace(translator.options, max_repeats=repeats)
+    translator.translate(list(texts), options=search)  # to warm up
     started = time.perf_counter()
-    translator.translate(list(texts))
+    translator.translate(list(texts), options=search)
     return len(texts) / (time.perf_counter() - started)
 
 
@@ -122,7 +134,8 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
     options = parser.parse_args()
     texts = options.sentences.read_text("utf-8").splitlines()[:1000]
-    beam = Translator.load(options.model).options.beam_size
+    translator = Translator.load(options.model)
+    beam, pair = translator.options.beam_size, translator.engine.described.languages
     ours = [*(sys.executable, "-m", "dragoman", "serve", str(options.model))]
     servers = {"dragoman serve": [*ours, "--cache", "0", "--port", "8841"]}
     if options.peer_python:
@@ -138,9 +151,9 @@ def main() -> None:
         port = int(command[-1])
         with running(command, port):
             forever = cycle(texts)
-            asyncio.run(measure(name, port, 8, forever, 2.0))  # to warm up
+            asyncio.run(measure(name, port, pair, 8, forever, 2.0))  # to warm up
             for clients in options.clients:
-                row = measure(name, port, clients, forever, options.seconds)
+                row = measure(name, port, pair, clients, forever, options.seconds)
                 print(asyncio.run(row), flush=True)
 
 

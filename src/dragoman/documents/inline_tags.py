@@ -238,6 +238,8 @@ class _Placing:
 
 def put_back(segment: Segment, translated: Translated, escape: Escape) -> Tagged:
     """Give the translation with every tag of the segment in it, exactly once."""
+    if segment.is_plain and escape is str and not MARKER.search(translated.text):
+        return Tagged(translated.text, ())
     translated, repairs = _with_every_marker(segment, translated)
     work = _Placing(segment, translated)
     written = work.emit(

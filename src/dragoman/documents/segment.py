@@ -39,6 +39,12 @@ class Segment:
     lines: int = 0
 
     @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing but text, written as it is read."""
+        plain = not self.tags and not self.opaque
+        return plain and self.text == "".join(self.written)
+
+    @property
     def needs_links(self) -> bool:
         """Whether anything has to be put back over words."""
         return bool(self.tags)

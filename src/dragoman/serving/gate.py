@@ -129,6 +129,8 @@ class Gate:
         api = scope.get("state", {}).get("api", "other")
         status = sent.status or 499
         self.service.metrics.observe_request(api, status, seconds)
+        if not log.isEnabledFor(logging.INFO):
+            return
         log.info(
             json.dumps(
                 {

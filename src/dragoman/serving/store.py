@@ -46,7 +46,8 @@ class Store:
             ":memory:" if path is None else path, isolation_level=None
         )
         self._base.execute("PRAGMA journal_mode=WAL")
-        self._base.execute("PRAGMA synchronous=FULL")
+        # What is written survives a killed process; only a power cut may cost seconds.
+        self._base.execute("PRAGMA synchronous=NORMAL")
         self._base.executescript(SCHEMA)
 
     def close(self) -> None:
