@@ -66,7 +66,7 @@ def test_nbest_have_a_report_too(
     lines, _ = run(capsysbinary, model_folder, "Where is Boston?", *options)
     for line in lines:
         number, _, text, report = line.split("\t")
-        assert (number, report) == ("1", "Boston")
+        assert (number, report.partition("; ")[0]) == ("1", "Boston")
         assert "Boston" in text
 
 

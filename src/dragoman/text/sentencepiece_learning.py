@@ -4,6 +4,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import sentencepiece
 
@@ -23,6 +24,7 @@ _RESERVED = re.compile("[\0\t\r\n▁▅]+")
 _SEEN_ENOUGH = 3
 # These always do, in whatever script the sentences are.
 _ALWAYS = "".join(map(chr, range(0x21, 0x7F)))
+_ROOMY = 150  # characters: enough for all of ASCII and those that were seen
 _MODEL_TYPES = {
     "bpe": "bpe",
     "unigram": "unigram",
@@ -99,8 +101,12 @@ def _with_common(sentences: list[str], room: int) -> Iterator[str]:
     del counts[" "]
     always = _always(counts)
     seen = [c for c, count in counts.most_common() if count >= _SEEN_ENOUGH]
-    # Where there is no room for all, half of it is for what stands most often.
-    kept = list(dict.fromkeys([*seen[: room // 2], *always, *seen]))
+    # Where there is no room for all, half of it is for what stands most often; a tiny
+    # vocabulary has none for what was not seen, a large one some for what was once.
+    unseen = always if room >= _ROOMY else []
+    kept = list(dict.fromkeys([*seen[: room // 2], *unseen, *seen]))
+    rare = (c for c, _ in counts.most_common() if counts[c] < _SEEN_ENOUGH)
+    kept = list(dict.fromkeys([*kept, *islice(rare, max(0, room // 2 - len(kept)))]))
     blank = dict.fromkeys(map(ord, counts), " ")
     for character in kept[:room]:
         blank.pop(ord(character), None)
