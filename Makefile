@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test setup lint types imports unit faults weights bench format screenshots clean help
+.PHONY: demo test setup lint types imports unit other-processors processors faults weights bench wheels format screenshots clean help
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -13,7 +13,7 @@ help: ## say what can be made
 demo: $(READY) ## train a real translator in five minutes, score it, use it
 	$(BIN)/dragoman demo runs/demo
 
-test: lint types imports unit ## run every check
+test: lint types imports unit other-processors ## run every check
 
 setup: $(READY) ## make the virtual environment and install everything into it
 
@@ -37,6 +37,12 @@ imports: $(READY) ## import-linter: imports go down the ladder only
 unit: $(READY) ## pytest, warnings as errors
 	$(BIN)/pytest -n 2 --dist worksteal
 
+other-processors: $(READY) ## the kernels' tests as on AVX2, and without a compiler
+	$(BIN)/python tools/processors.py --quick
+
+processors: $(READY) ## what a processor decides, as SSE, AVX2, AVX-512, Clang, one core
+	$(BIN)/python tools/processors.py
+
 faults: $(READY) ## what takes long: many faults in a row, two machines, compiling
 	$(BIN)/pytest -m faults
 
@@ -45,6 +51,9 @@ weights: $(READY) ## known answers of other programs' models, fetched by their h
 
 bench: $(READY) ## a short version of every benchmark beside its peers, in one table
 	$(BIN)/python benchmarks/bench.py
+
+wheels: $(READY) ## what is published, into dist: kernels for each kind of processor
+	$(BIN)/python tools/wheels.py dist
 
 format: $(READY) ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .

@@ -18,7 +18,8 @@ from dragoman.kernels.choice import kernels_at_work
 from dragoman.model.build import build_model
 from dragoman.model.flops import BatchShape, training_flops
 from dragoman.model.weights import count_parameters
-from dragoman.planning.workload import random_batches, shape_of
+from dragoman.planning.workload import shape_of
+from dragoman.training.learning_speed import random_batches
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.process_memory import peak_memory, resident_memory

@@ -1,6 +1,10 @@
 import os
 from pathlib import Path
 
+import pytest
+import torch
+from safetensors.torch import load_file
+
 from dragoman import durable
 
 
@@ -30,3 +34,13 @@ def test_sha256_is_the_usual_one(tmp_path: Path) -> None:
     path = tmp_path / "empty"
     path.touch()
     assert durable.sha256(path).startswith("e3b0c44298fc1c14")
+
+
+def test_what_cannot_be_written_whole_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    durable.replace_tensors(path, {"a": torch.ones(2)})
+    shared = torch.zeros(4)
+    with pytest.raises(RuntimeError, match="share memory"):
+        durable.replace_tensors(path, {"a": shared, "b": shared[1:]})
+    assert load_file(path)["a"].tolist() == [1.0, 1.0]
+    assert list(tmp_path.iterdir()) == [path]

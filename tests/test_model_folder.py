@@ -159,7 +159,7 @@ def test_a_full_disk_is_said_in_one_line(
         raise SafetensorError("I/O error: No space left on device (os error 28)")
 
     saved = load_model(folder)
-    monkeypatch.setattr("dragoman.model_folder.save_file", fail)
+    monkeypatch.setattr("dragoman.durable.replace_tensors", fail)
     with pytest.raises(ModelFolderError, match=r"No space left .* make room there"):
         save_model(
             folder, saved.model, saved.tokenizers, saved.config, saved.languages, ""

@@ -8,6 +8,7 @@ import dragoman
 
 def test_public_names_are_these() -> None:
     assert dragoman.__all__ == [
+        "Client",
         "DragomanError",
         "Glossary",
         "LanguageModel",

@@ -42,6 +42,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("readme")
     (folder / "input.en").write_text("Good morning!\nWhere are you?\n", "utf-8")
     (folder / "letter.en").write_text("Good morning!\n\n  - Come. Sit.\n", "utf-8")
+    (folder / "page.html").write_text("<p>Good <b>morning</b>!</p>", "utf-8")
     (folder / "terms.tsv").write_text("you|your\tusted|su\nBoston\n", "utf-8")
     return folder
 

@@ -181,7 +181,7 @@ def test_terms_and_spans_are_in_every_translation(translator: Translator) -> Non
         ["{name}", "uy buenas"],
         ["arada"],
         [],
-        ["1,234.56", "offee"],
+        ["1.234,56", "offee"],
         ["<b>", "</b>", "<i>", "</i>", "https://example.org/a"],
     ]
     for best, wanted in zip(found, expected, strict=True):
@@ -189,8 +189,9 @@ def test_terms_and_spans_are_in_every_translation(translator: Translator) -> Non
             assert all(part in translation.text for part in wanted)
             assert len(translation.report) == len(wanted)
             assert all(carried.placed for carried in translation.report)
-    places = [found[4][0].text.index(tag) for tag in ("<b>", "</b>", "<i>", "</i>")]
-    assert places == sorted(places)
+    text = found[4][0].text
+    assert text.index("<b>") < text.index("</b>")
+    assert text.index("<i>") < text.index("</i>")
 
 
 def test_a_glossary_changes_only_sentences_with_its_terms(
@@ -248,8 +249,87 @@ def test_a_document_keeps_its_lines_and_what_is_around_sentences(
 def test_what_is_too_long_is_cut_at_punctuation_and_counted(
     translator: Translator,
 ) -> None:
-    long = "Where is the station? " * 60
+    long = "where is the station, " * 60
     [[best]] = translator.translate_nbest([long], 1, beam_size=1)
     assert best.num_cuts > 0
     [[short]] = translator.translate_nbest(["Good morning!"], 1, beam_size=1)
     assert short.num_cuts == 0
+
+
+def test_endless_runs_are_copied_and_what_is_beside_them_translated(
+    translator: Translator,
+) -> None:
+    run = "ab" * 600
+    text, other = "Good morning!", "Where is the station?"
+    one, two = translator.translate([text, other], beam_size=2)
+    texts = [
+        f"{text} {run}",
+        run,
+        f"{run} {other}\t{run}{run} {text}",
+        other,
+        f" {run}",
+    ]
+    found = translator.translate_nbest(texts, 2, beam_size=2)
+    assert [best[0].text for best in found] == [
+        f"{one} {run}".strip(),
+        run,
+        f"{run} {two} {run}{run} {one}".strip(),
+        two,
+        run,
+    ]
+    assert [best[0].num_copied for best in found] == [1200, 1200, 3600, 0, 1200]
+    assert all(len(best) == 2 for best in found)
+    [[begun]] = translator.translate_nbest([f"{run} {text}"], 1, prefixes=["El "])
+    assert begun.text.startswith(f"{run} El")
+
+
+def test_sentences_of_a_line_are_translated_as_if_alone(translator: Translator) -> None:
+    alone = translator.translate(SENTENCES)
+    [[line]] = translator.translate_nbest([" ".join(SENTENCES)], 1)
+    assert line.text == " ".join(text for text in alone if text)
+    whole = translator.translate(" ".join(SENTENCES), split=False)
+    assert whole != line.text
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "I am 25 years old.",
+                "Call Tom at 555-123-4567!",
+                "It is 50% off, <b>now</b>.",
+                "Is {name} in?",
+                "{name}",
+                "At 2:30 it is -5°C.",
+            ]
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_nothing_is_lost_in_silence(
+    translator: Translator, sentences: list[str]
+) -> None:
+    [[best]] = translator.translate_nbest([" ".join(sentences)], 1, beam_size=2)
+    lost = [carried.source for carried in best.report if carried.target == ""]
+    assert best.verified == (
+        not best.concerns and all(carried.placed for carried in best.report)
+    )
+    assert not lost
+    for carried in best.report:
+        assert carried.target in best.text
+
+
+@pytest.mark.parametrize("text", ["{name}", "<b>5</b>", "  https://a.org/b  !"])
+def test_a_line_of_nothing_but_spans_is_copied(
+    translator: Translator, text: str
+) -> None:
+    [[best]] = translator.translate_nbest([text], 1)
+    assert best.text == text.rstrip()
+    assert best.verified
+
+
+def test_checks_can_be_switched_off(translator: Translator) -> None:
+    found = translator.translate_nbest(SENTENCES, 1, check=False)
+    assert all(best.concerns == () and not best.mended for [best] in found)

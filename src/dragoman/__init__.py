@@ -10,9 +10,14 @@ translator.translate(["Let's go!"])
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dragoman.thread_waiting import wait_briefly
+
+wait_briefly()  # before any of the modules below loads torch
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "Client",
     "DragomanError",
     "Glossary",
     "LanguageModel",
@@ -26,6 +31,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Client": "serving.client",
     "DragomanError": "errors",
     "Glossary": "text.glossary",
     "LanguageModel": "language_models.language_model",
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
     from dragoman.language_models.language_model import LanguageModel
     from dragoman.language_models.masked_language_model import MaskedLanguageModel
     from dragoman.planning.plan import plan
+    from dragoman.serving.client import Client
     from dragoman.text.glossary import Glossary
     from dragoman.training.train import train
     from dragoman.translator import Translator

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Self, get_type_hints
 
+from dragoman.arguments import check_choice, check_is, check_text
 from dragoman.errors import ConfigError
 from dragoman.setting_rules import checked, refuse_foreign, refuse_unknown
 
@@ -20,7 +21,9 @@ TRANSLATOR_KINDS = ("transformer", "ssru", "recurrent")
 TEXT_KINDS = ("language_model", "masked_language_model")
 
 # Settings that older versions lacked, and what they did instead of today's default.
-_BEFORE: Mapping[str, Mapping[str, Any]] = {"data": {"placeholders": False}}
+_BEFORE: Mapping[str, Mapping[str, Any]] = {
+    "data": {"placeholders": False, "join_share": 0.0}
+}
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ class DataConfig:
     deduplicate: bool
     placeholders: bool
     placeholder_share: float
+    join_share: float
 
 
 @dataclass(frozen=True)
@@ -279,9 +283,11 @@ class Config:
 
     def with_settings(self, settings: Mapping[str, Any]) -> Self:
         """Return a copy with some `section.key` settings changed."""
+        check_is("settings", settings, Mapping, "a mapping of section.key to value")
         values = self.to_dict()
         sections = get_type_hints(type(self))
         for name, value in settings.items():
+            check_text("the name of a setting", name)
             section, _, key = name.partition(".")
             refuse_unknown([section], sections, "section", "")
             known = [field.name for field in dataclasses.fields(sections[section])]
@@ -292,10 +298,7 @@ class Config:
 
 def load_preset(name: str) -> Config:
     """Load a preset: the base values, with the preset's own on top."""
-    if name not in PRESETS:
-        raise ConfigError(
-            f"there is no preset {name!r}: choose one of {', '.join(PRESETS)}"
-        )
+    check_choice("preset", name, PRESETS)
     values = _read_preset("base")
     if name != "base":
         for section, settings in _read_preset(name).items():

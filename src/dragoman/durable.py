@@ -2,8 +2,13 @@
 
 import hashlib
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def sync(file: IO[Any]) -> None:
@@ -25,16 +30,49 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Put a whole new text in a file's place at one stroke."""
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a name to write under that then takes the place of `path` atomically."""
     beside = path.with_name(path.name + ".tmp")
     try:
-        write_text(beside, text)
+        yield beside
         beside.replace(path)
-    except OSError:
+    finally:
         beside.unlink(missing_ok=True)  # half a file on a full disk helps nobody
-        raise
     sync_folder(path.parent)
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole, or leave the one that was there."""
+    with replacing(path) as beside:
+        write_bytes(beside, content)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a text file whole, or leave the one that was there."""
+    with replacing(path) as beside:
+        write_text(beside, text)
+
+
+def replace_tensors(
+    path: Path,
+    tensors: "Mapping[str, Tensor]",
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write a safetensors file whole, with the mode that the umask leaves new files.
+
+    safetensors by itself leaves a file that only its owner can read.
+    """
+    from safetensors.torch import save_file  # loads PyTorch
+
+    with replacing(path) as beside:
+        beside.unlink(missing_ok=True)
+        beside.touch()
+        mode = beside.stat().st_mode
+        save_file(dict(tensors), beside, None if metadata is None else dict(metadata))
+        beside.chmod(mode)
+        with beside.open("rb+") as file:
+            sync(file)
 
 
 def sync_folder(folder: Path) -> None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from dragoman.arguments import check_choice, check_whole
 from dragoman.config import TRANSLATOR_KINDS
 from dragoman.decoding.constraints import Constraints
 from dragoman.decoding.hypothesis import Hypothesis
@@ -63,7 +64,9 @@ class EngineChoice:
         others: "Sequence[SavedModel]" = (),
     ) -> Self:
         """Take a model that is in memory, and others to predict with it."""
-        described = ModelDescription(saved.tokenizers, saved.config, saved.languages)
+        described = ModelDescription(
+            saved.tokenizers, saved.config, saved.languages, saved.profile
+        )
         choice = cls(
             described,
             lambda: saved,
@@ -88,10 +91,9 @@ class EngineChoice:
 
         Only PyTorch can predict with several models together.
         """
-        if engine not in ENGINES:
-            raise ConfigError(
-                f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}"
-            )
+        check_choice("engine", engine, ENGINES)
+        if threads is not None:
+            check_whole("threads", threads)
         described = ModelDescription.read(folder)
         refuse_other_kind(folder, described.config, TRANSLATOR_KINDS)
         found: CTranslate2Engine | None = None
@@ -151,10 +153,13 @@ class EngineChoice:
         sources: Sequence[Sequence[int]],
         options: SearchOptions,
         prefixes: Sequence[Sequence[int]] | None = None,
-        *,
-        token_scores: bool = True,
+        guarded: int | None = None,
     ) -> list[list[Hypothesis]]:
-        """Translate with the faster engine that can do what is asked."""
+        """Translate with the faster engine that can do what is asked.
+
+        The guard against loops looks at all hypotheses, or at so many of the best.
+        CTranslate2 gives no scores of single tokens: see `with_token_scores`.
+        """
         if self.ctranslate2 is not None:
             plain = replace(options, max_repeats=0)
             longest = max(map(len, sources), default=0)
@@ -162,14 +167,31 @@ class EngineChoice:
             if prefixes is not None and any(prefixes):
                 reason = "CTranslate2 cannot go on from a given beginning as we do"
             if reason is None:
-                found = self.ctranslate2.translate(
-                    sources, plain, token_scores=token_scores
-                )
-                return self._without_loops(sources, found, options)
+                found = self.ctranslate2.translate(sources, plain)
+                return self._without_loops(sources, found, options, guarded)
             if self._only_ctranslate2:
                 raise ConfigError(f"{reason}: use the engine pytorch for this")
             self.why_pytorch = reason
-        return self.pytorch.translate(sources, options, prefixes)
+        return self.pytorch.translate(sources, options, prefixes, guarded)
+
+    def with_token_scores(
+        self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]]
+    ) -> list[list[Hypothesis]]:
+        """Give the hypotheses with the log-probability of each token."""
+        if self.ctranslate2 is None:
+            return found
+        lacking = [
+            index
+            for index, hypotheses in enumerate(found)
+            if not all(h.token_log_probabilities for h in hypotheses)
+        ]
+        scored = self.ctranslate2.with_token_scores(
+            [sources[index] for index in lacking], [found[index] for index in lacking]
+        )
+        result = list(found)
+        for index, hypotheses in zip(lacking, scored, strict=True):
+            result[index] = hypotheses
+        return result
 
     def translate_constrained(
         self,
@@ -183,17 +205,38 @@ class EngineChoice:
             sources, constraints, options, prefixes
         )
 
+    def attended(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
+        """Give the most that any target token looked at each source token."""
+        if self.ctranslate2 is None:
+            return self.pytorch.attended(sources, targets)
+        return [
+            [max(looks) for looks in zip(*rows, strict=True)] or [0.0] * len(source)
+            for source, rows in zip(
+                sources, self.ctranslate2.alignments(sources, targets), strict=True
+            )
+        ]
+
+    def alignments(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[list[float]]]:
+        """Give how much each target token looked at each source token, if known."""
+        engine = self.ctranslate2 or self.pytorch
+        return engine.alignments(sources, targets)
+
     def _without_loops(
         self,
         sources: Sequence[Sequence[int]],
         found: list[list[Hypothesis]],
         options: SearchOptions,
+        guarded: int | None,
     ) -> list[list[Hypothesis]]:
         """Leave to PyTorch, which has the guard, the few sentences that loop."""
         looping = [
             index
             for index, source in enumerate(sources)
-            if is_looping(source, found[index], options)
+            if is_looping(source, found[index][:guarded], options)
         ]
         if looping:
             again = self.pytorch.translate([sources[i] for i in looping], options)
@@ -201,14 +244,17 @@ class EngineChoice:
                 found[index] = hypotheses
         return found
 
+    @property
+    def name(self) -> str:
+        """The engine that translates, or did last."""
+        other = self.ctranslate2 is None or self.why_pytorch is not None
+        return "pytorch" if other else "ctranslate2"
+
     def __str__(self) -> str:
         """Name the engine for people, and say why it is this one."""
         if self.ctranslate2 is None or self.why_pytorch is not None:
             return f"pytorch ({self.why_pytorch})"
-        export = self.ctranslate2.export
-        return (
-            f"ctranslate2 ({export.quantization}, {self.ctranslate2.workers} workers)"
-        )
+        return str(self.ctranslate2)
 
 
 def _load(folder: Path) -> "SavedModel":

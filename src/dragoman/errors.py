@@ -7,6 +7,8 @@ DragomanError
 ├── ModelFolderError    a saved model that is missing, damaged or altered
 ├── TrainingError       a run that cannot start, go on or be saved
 ├── GlossaryError       a glossary that cannot be read
+├── DocumentError       a document that cannot be read or written
+├── ServingError        a server that cannot start, or a request it cannot answer
 ├── EvaluationError     translations and references that cannot be compared
 ├── InspectionError     a place in a model that is not there to be looked at
 ├── StudioError         a page that cannot be opened, or a question without an answer
@@ -47,6 +49,14 @@ class TrainingError(DragomanError):
 
 class GlossaryError(DragomanError):
     """A glossary that cannot be read."""
+
+
+class DocumentError(DragomanError):
+    """A document that cannot be read or written."""
+
+
+class ServingError(DragomanError):
+    """A server that cannot start, or a request that it cannot answer."""
 
 
 class EvaluationError(DragomanError):

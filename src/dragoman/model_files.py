@@ -5,6 +5,7 @@ at once.
 """
 
 import json
+import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, Self
 from dragoman import durable
 from dragoman.config import Config, read_saved
 from dragoman.errors import ConfigError, ModelFolderError, TokenizerError
+from dragoman.text.profile import TextProfile
 from dragoman.text.tokenizer_pair import TokenizerPair
 
 WEIGHTS, CONFIG, CARD, CHECKSUMS = (
@@ -22,7 +24,10 @@ WEIGHTS, CONFIG, CARD, CHECKSUMS = (
     "SHA256SUMS",
 )
 SHORTLIST = "shortlist.safetensors"
+ALIGNMENT = "alignment.json"
 FORMAT = 1
+LARGEST_CONFIG = 1_000_000  # bytes
+LANGUAGE = re.compile(r"[\w.\-]{1,40}")  # such as en, pt-BR or source
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ class ModelDescription:
     tokenizers: TokenizerPair
     config: Config
     languages: tuple[str, str]
+    profile: TextProfile | None = None  # of its training text; older models have none
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -40,19 +46,21 @@ class ModelDescription:
         They are checked against their checksums; weights and shortlist are not looked
         at.
         """
-        check_folder(folder, besides=(WEIGHTS, SHORTLIST))
+        check_folder(folder, besides=(WEIGHTS, SHORTLIST, ALIGNMENT))
         description = _read_description(folder / CONFIG)
         try:
             config = read_saved(description["settings"])
-            source, target = description["languages"]
+            source, target = _languages(description["languages"])
             tokenizers = TokenizerPair.load(folder)
+            known = description.get("text")
+            profile = None if known is None else TextProfile.from_dict(known)
         except (KeyError, TypeError, ValueError, OSError) as error:
             raise ModelFolderError(
                 f"{folder} does not hold a model: {error}"
             ) from error
         except (ConfigError, TokenizerError) as error:
             raise ModelFolderError(f"{folder} cannot be used: {error}") from error
-        return cls(tokenizers, config, (source, target))
+        return cls(tokenizers, config, (source, target), profile)
 
 
 def refuse_other_kind(folder: Path, config: Config, wanted: Iterable[str]) -> None:
@@ -141,11 +149,29 @@ def _why_unfinished(folder: Path) -> str:
     return f"{folder} is not a model folder: it has no {CHECKSUMS}"
 
 
+def _languages(named: Any) -> tuple[str, str]:  # noqa: ANN401 (whatever JSON holds)
+    """Take the two languages as they are named: short words, for all that we know."""
+    source, target = named
+    for name in (source, target):
+        if not isinstance(name, str) or not LANGUAGE.fullmatch(name):
+            raise ValueError(f"{name!r:.40} is not the name of a language")
+    return source, target
+
+
 def _read_description(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > LARGEST_CONFIG:
+        raise ModelFolderError(
+            f"{path} has more than {LARGEST_CONFIG:,} bytes, and settings have a few "
+            "thousand: copy the folder again"
+        )
     try:
         description = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ModelFolderError(f"{path} is not JSON: {error}") from error
+    except RecursionError:
+        raise ModelFolderError(
+            f"{path} is nested too deep to be settings: copy the folder again"
+        ) from None
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelFolderError(
             f"{path} is not of format {FORMAT}, the one this Dragoman reads: "

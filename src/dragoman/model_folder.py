@@ -6,10 +6,10 @@ checked against SHA256SUMS before it is believed.
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import nn
 
 from dragoman import durable
@@ -32,7 +32,9 @@ from dragoman.model_files import (
     refuse_other_kind,
     write_checksums,
 )
+from dragoman.text.profile import TextProfile
 from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.weights_file import check_weights_file, read_weights_file
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class SavedModel:
     config: Config
     languages: tuple[str, str]
     shortlist: Shortlist | None = None
+    profile: TextProfile | None = None
 
 
 def build_for(config: Config, tokenizers: TokenizerPair) -> TranslationNetwork:
@@ -59,12 +62,13 @@ def save_model(
     config: Config,
     languages: tuple[str, str],
     card: str,
+    profile: TextProfile | None = None,
 ) -> None:
     """Write the model folder; its checksums come last and make it whole."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / CHECKSUMS).unlink(missing_ok=True)
     try:
-        save_file(get_weights(model), folder / WEIGHTS)
+        durable.replace_tensors(folder / WEIGHTS, get_weights(model))
     except SafetensorError as error:
         raise ModelFolderError(
             f"cannot save the model in {folder} ({error}): make room there and try "
@@ -74,6 +78,7 @@ def save_model(
         "format": FORMAT,
         "languages": list(languages),
         "settings": config.to_dict(),
+        "text": None if profile is None else profile.to_dict(),
     }
     durable.write_text(folder / CONFIG, json.dumps(description, indent=2) + "\n")
     durable.write_text(folder / CARD, card)
@@ -100,8 +105,11 @@ def load_model(folder: Path) -> SavedModel:
     check_folder(folder)
     described = ModelDescription.read(folder)
     try:
-        model = build_for(described.config, described.tokenizers)
-        set_weights(model, load_file(folder / WEIGHTS))
+        config, tokenizers = described.config, described.tokenizers
+        build = partial(build_for, config, tokenizers)
+        check_weights_file(folder / WEIGHTS, config.model, build)
+        model = build()
+        set_weights(model, read_weights_file(folder / WEIGHTS))
     except (KeyError, TypeError, ValueError, OSError, SafetensorError) as error:
         raise ModelFolderError(f"{folder} does not hold a model: {error}") from error
     except ConfigError as error:
@@ -114,6 +122,7 @@ def load_model(folder: Path) -> SavedModel:
         described.config,
         described.languages,
         Shortlist.read(folder / SHORTLIST) if listed else None,
+        described.profile,
     )
 
 

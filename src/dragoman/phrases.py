@@ -11,7 +11,7 @@ from dragoman.decoding.constraints import (
 )
 from dragoman.text.demands import Demands
 from dragoman.text.placeholders import MARKS, placeholder_ids
-from dragoman.text.spans import has_tag, tag_pairs
+from dragoman.text.spans import Kind, has_tag, tag_pairs
 from dragoman.text.tokenizer import Tokenizer
 from dragoman.text.words import inside_words, is_in_word
 
@@ -25,19 +25,22 @@ class PhraseSpeller:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._marks = dict(zip(MARKS, placeholder_ids(tokenizer), strict=False))
+        self.mark_ids = dict(zip(MARKS, placeholder_ids(tokenizer), strict=False))
         begins, ends, blank = inside_words(tokenizer)
         # What is behind a placeholder may end in a letter.
-        ends |= frozenset(self._marks.values())
+        ends |= frozenset(self.mark_ids.values())
         self._vocabulary = Vocabulary(begins, ends, blank)
 
     def constraints(self, demands: Demands) -> Constraints:
         """Give what a translation must contain, and the placeholders it may not."""
         phrases = self._hidden(demands)
         used = {hidden.mark for hidden in demands.hidden}
-        phrases += [self._phrase([span.text], whole=False) for span in demands.left]
+        phrases += [
+            self._phrase(demands.forms_of(span), whole=span.kind is Kind.NUMBER)
+            for span in demands.left
+        ]
         phrases += [self._phrase(term.targets, whole=True) for term in demands.terms]
-        forbidden = {i for mark, i in self._marks.items() if mark not in used}
+        forbidden = {i for mark, i in self.mark_ids.items() if mark not in used}
         return Constraints(phrases, self._vocabulary, frozenset(forbidden))
 
     def _hidden(self, demands: Demands) -> list[Phrase]:
@@ -50,7 +53,7 @@ class PhraseSpeller:
             after = last_tag if is_tag else NONE
             phrases.append(
                 Phrase(
-                    ((self._marks[hidden.mark],),),
+                    ((self.mark_ids[hidden.mark],),),
                     only_once=True,
                     after=after,
                     apart=(after, place) in apart,

@@ -57,6 +57,14 @@ MINIMUM: Mapping[str, float] = {
     "decoding.batch_tokens": 1,
 }
 LARGEST = 2**31 - 1  # the most that the libraries beneath take
+# Far more than anybody wants; a model folder from a stranger may ask for it.
+MAXIMUM: Mapping[str, int] = {
+    "model.num_encoder_layers": 1000,
+    "model.num_decoder_layers": 1000,
+    "data.max_tokens": 100_000,
+    "decoding.beam_size": 1000,
+    "decoding.max_extra_tokens": 100_000,
+}
 
 # Shares of what training drops at random: no weight's shape or meaning depends on them.
 DROPPED_SHARES = (
@@ -69,6 +77,7 @@ DROPPED_SHARES = (
 SHARES = (
     *DROPPED_SHARES,
     "data.placeholder_share",
+    "data.join_share",
     "training.warmup_share",
     "training.cooldown_share",
     "training.label_smoothing",
@@ -106,8 +115,9 @@ def checked(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401
         or (kind in (int, float) and not value >= 0)
     ):
         raise ConfigError(f"{name} = {value!r} is not {allowed}")
-    if kind in (int, float) and value > LARGEST:
-        raise ConfigError(f"{name} = {value!r} is too large: give at most {LARGEST}")
+    most = MAXIMUM.get(name, LARGEST)
+    if kind in (int, float) and value > most:
+        raise ConfigError(f"{name} = {value!r} is too large: give at most {most}")
     return value
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from dragoman.text.demands import Carried
+from dragoman.text.carried import Carried
+from dragoman.text.checks import Concern
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,14 @@ class Translation:
     piece_log_probabilities: tuple[float, ...]  # the end of the sentence comes last
     report: tuple[Carried, ...] = ()  # what had to be carried over, and whether it was
     num_cuts: int = 0  # made because the source was too long for the model
+    num_copied: int = 0  # characters in runs too long to be text, left as they were
+    concerns: tuple[Concern, ...] = ()  # what still seems lost or invented
+    mended: bool = False  # the first translation failed the checks, this one was found
+
+    @property
+    def verified(self) -> bool:
+        """Whether every check was passed, and all that had to be there is."""
+        return not self.concerns and all(carried.placed for carried in self.report)
 
 
 @dataclass(frozen=True)
@@ -40,4 +49,7 @@ def follow(a: Translation, b: Translation, gap: str = "") -> Translation:
         piece_log_probabilities=a.piece_log_probabilities + b.piece_log_probabilities,
         report=a.report + b.report,
         num_cuts=a.num_cuts + b.num_cuts,
+        num_copied=a.num_copied + b.num_copied,
+        concerns=a.concerns + b.concerns,
+        mended=a.mended or b.mended,
     )

@@ -112,6 +112,22 @@ def test_input_is_answered_as_it_comes(model_folder: Path) -> None:
         assert process.wait(60) == 0
 
 
+def test_a_megabyte_without_a_blank_is_copied_and_said(model_folder: Path) -> None:
+    line = f"Good morning! {'x' * 2**20} Good morning!"
+    alone = dragoman("translate", model_folder, stdin="Good morning!\n").stdout.strip()
+    result = dragoman("translate", model_folder, stdin=f"{line}\nGood morning!\n")
+    assert result.returncode == 0, result.stderr
+    first, second = result.stdout.splitlines()
+    assert first == f"{alone} {'x' * 2**20} {alone}".strip()
+    assert second == alone
+    assert result.stderr.splitlines() == [
+        "dragoman: line 1 has 1,048,604 characters and comes out at once: this may "
+        "take minutes (one sentence a line is faster)",
+        "dragoman: line 1: 1,048,576 characters in runs of more than 1,000 without a "
+        "blank are no text: copied as they are",
+    ]
+
+
 def test_a_reader_that_leaves_early_is_no_error(model_folder: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "dragoman", "translate", str(model_folder)],
@@ -251,7 +267,8 @@ def test_what_nobody_foresaw_is_one_line_too(
     monkeypatch.setattr("dragoman.translator.EngineChoice.open", fail)
     assert main(["translate", "m", "Hi"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("dragoman: unforeseen RuntimeError (no memory for m): ")
+    assert said.startswith("dragoman: internal error: RuntimeError: no memory for m (")
+    assert "report it with what `dragoman doctor` prints" in said
     assert said.count("\n") == 1
 
 

@@ -1,3 +1,5 @@
+import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,7 +73,7 @@ def test_the_demo_goes_all_the_way_even_without_a_network(demo: Shown) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
     page = demo.model / "inspection.html"
     assert PICTURED in page.read_text("utf-8")
-    assert demo.out.splitlines()[-6:] == [
+    assert demo.out.splitlines()[-8:-2] == [  # before a word on the score
         f"the model       {demo.model}",
         f"its attention   {picture}",
         f"its inside      {page}",
@@ -79,6 +81,40 @@ def test_the_demo_goes_all_the_way_even_without_a_network(demo: Shown) -> None:
         f'                dragoman inspect {demo.model} "Good morning!"',
         f"                dragoman studio {demo.model}",
     ]
+
+
+def test_too_few_pairs_are_not_blamed_on_the_machine(demo: Shown) -> None:
+    assert "too little to be of use: " in demo.out
+    assert "pairs teach no more, however long it trains\n" in demo.out
+    assert "--minutes" not in demo.out
+
+
+def test_too_little_time_is_said_with_a_command_that_goes_on(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(public_corpora, "fetch_archive", no_network)
+    monkeypatch.setattr("dragoman.cli.demo.FEW_PAIRS", 0)
+    monkeypatch.setattr("dragoman.cli.demo.MORE_MINUTES", 0.05)
+    model, data = str(tmp_path / "a model"), str(tmp_path / "data")
+    assert main(["demo", model, "--minutes", "0.05", "--data", data]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "is too little to be of use: 0.05 minutes were not enough on this machine "
+        "(`dragoman doctor` says what would make it faster).\n"
+    ) in said
+    name, *command = shlex.split(
+        next(line for line in said.splitlines() if line.startswith("    dragoman demo"))
+    )
+    assert name == "dragoman"
+    assert command == ["demo", model, "--minutes", "0.1", "--data", data]
+    before = json.loads((Path(model) / "run.json").read_text("utf-8"))
+    assert main(command) == 0
+    assert f"going on after update {before['steps']:,}" in capsys.readouterr().err
+    after = json.loads((Path(model) / "run.json").read_text("utf-8"))
+    assert after["steps"] > before["steps"]
+    assert after["settings"] == before["settings"]
 
 
 def test_the_pictured_sentence_is_one_of_those_translated() -> None:

@@ -1,9 +1,11 @@
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dragoman.cli.main import main
 from dragoman.decoding.options import SearchOptions
 from dragoman.engines.ctranslate2 import CTranslate2Engine, cores
 from dragoman.engines.exports import find_export
@@ -141,3 +143,31 @@ def test_what_it_cannot_do_as_pytorch_does_is_refused(
     assert str(caught.value) == (
         "this export has only 1,024 positions: use the engine pytorch for this"
     )
+
+
+@pytest.mark.parametrize("quantization", ["int8", "int16", "float16", "float32"])
+def test_what_it_really_computes_in_is_said_in_our_words(
+    quantization: str,
+    model_folder: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    import ctranslate2
+
+    # What this processor does not do is left to the next best, as CTranslate2 would.
+    done = ctranslate2.get_supported_compute_types("cpu")
+    instead = {"int16": "int8", "float16": "float32"}
+    real = quantization if quantization in done else instead[quantization]
+    folder = tmp_path / "model"
+    shutil.copytree(model_folder, folder)
+    wanted = ["--to=ctranslate2", f"--quantization={quantization}"]
+    assert main(["export", str(folder), *wanted]) == 0
+    assert main(["translate", str(folder), "Good morning!", "-v", "--threads=1"]) == 0
+    said = capfd.readouterr().err
+    why = f", as this processor does not do {quantization}, "
+    why = ", " if real == quantization else why
+    assert f"translating with ctranslate2 ({real}{why}1 worker)" in said
+    expected = f"this processor does not compute in {quantization}: "
+    assert (expected in said) == (real != quantization)
+    assert "[warning]" not in said
+    assert "RuntimeWarning" not in said

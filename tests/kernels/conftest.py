@@ -5,6 +5,7 @@ import pytest
 from dragoman.errors import KernelError
 from dragoman.kernels import matrix_product
 from dragoman.kernels.choice import kernels_at_work
+from dragoman.kernels.instructions import Processor
 
 
 @pytest.fixture
@@ -26,8 +27,8 @@ def each_product(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
     """Multiply as on processors of either maker, whatever this one is."""
-    told = f"model name: {request.param}\nflags: fma avx512f"
-    monkeypatch.setattr(matrix_product, "cpu_features", lambda: told)
+    here = Processor(request.param, frozenset({"avx2", "fma"}))
+    monkeypatch.setattr(matrix_product, "processor", lambda: here)
     matrix_product.ours_are_faster.cache_clear()
     yield
     matrix_product.ours_are_faster.cache_clear()

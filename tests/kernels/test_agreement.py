@@ -19,9 +19,9 @@ def test_it_agrees_with_its_plain_twin(
     native, plain = logits.clone(), logits.double()
     found = agreement_gradient(native, targets, 0.9, 1.25)
     wanted = plain_agreement_gradient(plain, targets, 0.9, 1.25)
-    torch.testing.assert_close(native.double(), plain, atol=2e-5, rtol=1e-5)
+    torch.testing.assert_close(native.double(), plain, atol=1e-4, rtol=1e-4)
     for one, other in zip(found, wanted, strict=True):
-        torch.testing.assert_close(one.double(), other, atol=5e-5, rtol=1e-6)
+        torch.testing.assert_close(one.double(), other, atol=5e-5, rtol=2e-5)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

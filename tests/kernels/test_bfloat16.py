@@ -7,6 +7,7 @@ import pytest
 
 from dragoman.kernels import bfloat16
 from dragoman.kernels.bfloat16 import bfloat16_is_fast, trial
+from dragoman.kernels.instructions import Processor
 
 DIES = f"import os; os.kill(os.getpid(), {int(signal.SIGILL)})"
 
@@ -18,7 +19,8 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def announce(monkeypatch: pytest.MonkeyPatch, features: str, program: str) -> bool:
     """Say what a processor with these features and this outcome is taken for."""
-    monkeypatch.setattr(bfloat16, "cpu_features", lambda: features)
+    here = Processor("", frozenset(features.split()))
+    monkeypatch.setattr(bfloat16, "processor", lambda: here)
     monkeypatch.setattr(bfloat16, "TRIAL", program)
     bfloat16_is_fast.cache_clear()
     try:
@@ -31,13 +33,13 @@ def announce(monkeypatch: pytest.MonkeyPatch, features: str, program: str) -> bo
 def test_a_processor_that_announces_it_and_does_it_is_fast(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    assert announce(monkeypatch, f"flags : fpu {name} sse", "pass")
+    assert announce(monkeypatch, f"fpu {name} sse", "pass")
 
 
 def test_a_processor_that_announces_it_and_dies_of_it_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert not announce(monkeypatch, "flags : fpu avx512_bf16", DIES)
+    assert not announce(monkeypatch, "fpu avx512_bf16", DIES)
 
 
 def test_one_that_does_not_announce_it_is_not_even_tried(
@@ -47,7 +49,7 @@ def test_one_that_does_not_announce_it_is_not_even_tried(
         raise AssertionError("a trial was not called for")
 
     monkeypatch.setattr(subprocess, "run", never)
-    assert not announce(monkeypatch, "flags : fpu avx512f", "pass")
+    assert not announce(monkeypatch, "fpu avx512f", "pass")
 
 
 def test_a_trial_is_made_once_and_remembered(

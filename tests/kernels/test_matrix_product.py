@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 from dragoman.kernels import matrix_product
+from dragoman.kernels.instructions import Processor
 from dragoman.kernels.matrix_product import (
     RightFactor,
     linear_gradients,
@@ -156,16 +157,19 @@ def test_a_linear_map_has_its_gradients_whether_its_weights_are_few_or_many(
 
 
 @pytest.mark.parametrize(
-    ("told", "ours"),
+    ("name", "instructions", "ours"),
     [
-        ("model name: AMD EPYC 9R14\nflags: fma avx2 avx512f", True),
-        ("model name: AMD Ryzen 7 3700X\nflags: fma avx2", False),
-        ("model name: Intel(R) Xeon(R)\nflags: fma avx2 avx512f", False),
-        ("", False),
+        ("AMD EPYC 9R14", "fma avx2 avx512f", True),
+        ("AMD Ryzen 7 3700X", "fma avx2", True),
+        ("AMD FX-8350", "fma avx", False),
+        ("Intel(R) Core(TM) i5", "fma avx2", False),
+        ("Intel(R) Xeon(R)", "fma avx2 avx512f", False),
+        ("", "", False),
     ],
 )
 def test_the_processor_alone_decides(
-    told: str, ours: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, instructions: str, ours: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matrix_product, "cpu_features", lambda: told)
+    here = Processor(name, frozenset(instructions.split()))
+    monkeypatch.setattr(matrix_product, "processor", lambda: here)
     assert ours_are_faster.__wrapped__() is ours

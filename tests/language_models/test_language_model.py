@@ -101,7 +101,7 @@ def test_cached_steps_draw_what_whole_readings_would(model: LanguageModel) -> No
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"max_tokens": 0}, "0 tokens are none to generate: give at least 1"),
+        ({"max_tokens": 0}, "max_tokens must be a whole number above 0, not 0"),
         ({"temperature": 0.0}, "a temperature of 0 is not allowed"),
         ({"top_p": 2.0}, "a top-p of 2 is not allowed"),
         ({"top_k": -1}, "a top-k of -1 is not allowed"),

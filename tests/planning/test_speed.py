@@ -11,7 +11,8 @@ from dragoman.planning.speed import (
     product_speed,
     stated_speed,
 )
-from dragoman.planning.workload import random_batches, stated_workload
+from dragoman.planning.workload import stated_workload
+from dragoman.training.learning_speed import random_batches
 
 CPU = torch.device("cpu")
 

@@ -8,13 +8,13 @@ from dragoman.config import Config, load_preset
 from dragoman.errors import ConfigError
 from dragoman.planning import workload as workload_module
 from dragoman.planning.workload import (
-    random_batches,
     sample_batches,
     sample_of,
     shape_of,
     stated_workload,
 )
 from dragoman.text.corpus import Corpus
+from dragoman.training.learning_speed import random_batches
 from dragoman.training.preparation import prepare
 
 

@@ -52,6 +52,9 @@ def test_what_goes_wrong_is_said() -> None:
 
     jobs = Jobs()
     assert wait_for(jobs.start(1, known)).error == "no text"
-    assert wait_for(jobs.start(2, unknown)).error == "unforeseen ZeroDivisionError: oh"
+    assert (
+        wait_for(jobs.start(2, unknown)).error
+        == "internal error: ZeroDivisionError: oh"
+    )
     with pytest.raises(StudioError, match=r"^there is no job 99: begin it again$"):
         jobs.find(99)

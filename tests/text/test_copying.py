@@ -6,7 +6,7 @@ from dragoman.text.copying import teach_copying
 from dragoman.text.placeholders import MARKS
 
 PAIRS = [
-    (f"In {year}, Tom{year} came home.", f"En {year}, Tom{year} volvió a casa.")
+    (f"In {year}, Tom came home.", f"En {year}, Tomás volvió a casa.")
     for year in range(1000, 1400)
 ]
 PLAIN = [
@@ -31,10 +31,10 @@ def test_both_sides_have_the_same_marks_once(
     assert changed == teach_copying(source, target, share=share, seed=seed)
 
 
-def test_what_both_sides_share_is_mostly_hidden() -> None:
+def test_half_of_what_both_sides_share_is_hidden() -> None:
     changed = [teach_copying(*pair, share=0.0, seed=1) for pair in PAIRS]
     hidden = [pair for pair in changed if marks(pair[0])]
-    assert 0.7 < len(hidden) / len(PAIRS) < 0.9
+    assert 0.4 < len(hidden) / len(PAIRS) < 0.6
     # Only numbers are hidden, and only those that stand on both sides.
     assert all(len(marks(source)) == 1 for source, _ in hidden)
 

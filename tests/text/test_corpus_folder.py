@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from dragoman import durable
 from dragoman.errors import FetchError
-from dragoman.text import corpus_folder
 from dragoman.text.corpus_folder import (
     MANIFEST,
     CorpusContents,
@@ -40,7 +40,7 @@ def test_what_is_written_is_found(tmp_path: Path) -> None:
 def test_an_interrupted_writing_is_never_whole_and_can_be_redone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, survivors: int
 ) -> None:
-    write = corpus_folder._write_durably
+    write = durable.replace_bytes
     written: list[Path] = []
 
     def write_or_die(path: Path, content: bytes) -> None:
@@ -49,7 +49,7 @@ def test_an_interrupted_writing_is_never_whole_and_can_be_redone(
         written.append(path)
         write(path, content)
 
-    monkeypatch.setattr(corpus_folder, "_write_durably", write_or_die)
+    monkeypatch.setattr(durable, "replace_bytes", write_or_die)
     with pytest.raises(KeyboardInterrupt):
         write_corpus(tmp_path, CONTENTS)
     monkeypatch.undo()

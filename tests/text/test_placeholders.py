@@ -59,7 +59,12 @@ def test_more_spans_than_marks_share_them_before_any_is_left() -> None:
     ("source", "translated", "restored"),
     [
         ("Click <b>here</b>.", "Haz clic ⟦1⟧ aquí ⟦2⟧.", "Haz clic <b>aquí</b>."),
-        ("It is $1,000.", "Son ⟦1⟧ $.", "Son 1,000 $."),
+        ("It is $1,000.", "Son ⟦1⟧.", "Son $1,000."),
+        ("A 10-minute walk.", "Un paseo de ⟦1⟧ minutos.", "Un paseo de 10 minutos."),
+        ("{n}x more", "⟦1⟧ x más", "{n}x más"),
+        ("1.2.3 The", "⟦1⟧Los", "1.2.3 Los"),
+        ("The 1.2.3", "Los⟦1⟧", "Los 1.2.3"),
+        ("5 people came.", "⟦1⟧ 人が来た。", "5人が来た。"),
         ("About (1,000).", "Unos (unos ⟦1⟧).", "Unos (unos 1,000)."),
         ("About (1,000).", "Unos ( ⟦1⟧).", "Unos (1,000)."),
         ("<b>Where</b>", "⟦1⟧ ¿Dónde ⟦2⟧?", "<b>¿Dónde</b>?"),

@@ -163,8 +163,8 @@ def test_an_unknown_name_is_told_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(FetchError) as raised:
         get("tatoeba-en-xx", tmp_path)
     assert str(raised.value) == (
-        "there is no corpus 'tatoeba-en-xx': choose one of tatoeba-en-es, "
-        "tatoeba-en-fr, phrasebook-en-es"
+        "there is no corpus 'tatoeba-en-xx' (did you mean 'tatoeba-en-fr'?): choose "
+        "one of tatoeba-en-es, tatoeba-en-fr, phrasebook-en-es"
     )
 
 

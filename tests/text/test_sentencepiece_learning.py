@@ -50,3 +50,19 @@ def test_what_sentencepiece_cannot_learn_is_told_in_one_line(
         "SentencePiece could not learn (INTERNAL: a reason): "
         "try another tokenizer.vocabulary_size"
     )
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "characters"])
+def test_every_character_seen_a_few_times_has_a_piece(kind: str) -> None:
+    corpus = ["a plain sentence of common words"] * 3000 + ["für Köln, Ñandú"] * 3
+    tokenizer = learn_sentencepiece(kind, corpus, 600, seed=1)
+    for character in "0123456789KXZ%$()/:üÜñÑ":
+        pieces = tokenizer.pieces(tokenizer.encode(f"a{character}"))
+        assert not any(piece.startswith("<0x") for piece in pieces), character
+
+
+def test_what_was_hardly_seen_goes_as_bytes() -> None:
+    corpus = ["a plain sentence of common words"] * 300 + ["東京"]
+    tokenizer = learn_sentencepiece("bpe", corpus, 600, seed=1)
+    pieces = tokenizer.pieces(tokenizer.encode("東"))
+    assert sum(piece.startswith("<0x") for piece in pieces) == 3

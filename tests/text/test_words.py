@@ -4,14 +4,14 @@ import pytest
 
 from dragoman.special_tokens import BEGIN, END, PAD
 from dragoman.text.tokenizer import Tokenizer
-from dragoman.text.words import count_whole, inside_words, units
+from dragoman.text.words import inside_words, units, whole_places
 
 
-def test_words_are_counted_whole() -> None:
-    assert count_whole("A cat, a category, (cat) and cats.", ["cat"]) == 2
-    assert count_whole("C++ and C, not Cobol", ["C++"]) == 1
-    assert count_whole("Servidor o servidor", ["servidor", "Servidor"]) == 2
-    assert count_whole("私は東京に行く", ["東京"]) == 1
+def test_words_are_found_whole() -> None:
+    assert [*whole_places("A cat, a category, (cat) and cats.", "cat")] == [2, 20]
+    assert [*whole_places("C++ and C, not Cobol", "C++")] == [0]
+    assert [*whole_places("Servidor o servidor", "servidor")] == [11]
+    assert [*whole_places("私は東京に行く", "東京")] == [2]
 
 
 def test_units_are_words_or_single_signs() -> None:

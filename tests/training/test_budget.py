@@ -22,5 +22,5 @@ def test_no_limit_is_not_given() -> None:
 
 @pytest.mark.parametrize("name", ["steps", "epochs", "minutes"])
 def test_a_budget_of_nothing_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=rf"0 {name} is nothing: give a number above"):
+    with pytest.raises(ConfigError, match=rf"{name} must be a .*number above 0, not 0"):
         Budget(**{name: 0})

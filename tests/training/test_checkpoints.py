@@ -112,7 +112,7 @@ def test_a_full_disk_is_said_in_one_line_and_harms_nothing(
 
     checkpoints = Checkpoints(tmp_path, keep=3)
     checkpoints.save(checkpoint(1))
-    monkeypatch.setattr("dragoman.training.checkpoints.save_file", fail)
+    monkeypatch.setattr("dragoman.durable.replace_tensors", fail)
     with pytest.raises(TrainingError, match=r"step-2 .*No space left.* make room"):
         checkpoints.save(checkpoint(2))
     newest = checkpoints.latest()

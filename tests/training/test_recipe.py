@@ -2,15 +2,33 @@ from typing import Any
 
 import pytest
 
-from dragoman.config import PRESETS, load_preset
+from dragoman.config import PRESETS, Config, load_preset
 from dragoman.errors import ConfigError
 from dragoman.text.tokenizer import choose_vocabulary_size
 from dragoman.training.recipe import (
     FEW_PAIRS,
     MANY_PAIRS,
-    choose_recipe,
+    NARROW,
+    TOKENS_FOR_FAST,
+    Recipe,
     dropout_for,
 )
+from dragoman.training.recipe import choose_recipe as choose_by_speed
+
+
+def quick(config: Config) -> float:
+    """The speed of a machine on which `fast` learns enough in five minutes."""
+    return 12_000.0 if config.model.d_model < 256 else 15_000.0
+
+
+def choose_recipe(
+    preset: str | None,
+    minutes: float | None,
+    pairs: int,
+    settings: dict[str, Any],
+    noun: str = "pairs",
+) -> Recipe:
+    return choose_by_speed(preset, minutes, pairs, settings, quick, noun)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -70,18 +88,16 @@ def test_few_pairs_that_come_back_often_go_to_a_small_model(pairs: int) -> None:
     assert f"only {pairs:,} pairs" in recipe.why
 
 
-def test_numbers_of_passes_are_told_in_two_plain_digits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("dragoman.training.recipe.bfloat16_is_fast", lambda: True)
-    assert "some 77 passes" in choose_recipe(None, 60, 29_000, {}).why
-    assert "about 1.3 passes" in choose_recipe(None, 5, 117_664, {}).why
-    assert "some 5,600 passes" in choose_recipe(None, 60, 400, {}).why
+def test_numbers_of_passes_are_told_in_two_plain_digits() -> None:
+    assert "some 120 passes" in choose_recipe(None, 60, 29_000, {}).why
+    assert "about 3.2 passes" in choose_recipe(None, 5, 117_664, {}).why
+    assert "some 9,000 passes" in choose_recipe(None, 60, 400, {}).why
 
 
-def test_few_pairs_seen_once_go_to_the_fast_model_without_dropout() -> None:
+def test_few_pairs_seen_once_go_to_the_fast_preset_without_dropout() -> None:
     recipe = choose_recipe(None, 0.5, FEW_PAIRS - 1, {})
-    assert (recipe.preset, recipe.config) == ("fast", load_preset("fast"))
+    expected = load_preset("fast").with_settings(NARROW)
+    assert (recipe.preset, recipe.config) == ("fast", expected)
 
 
 def test_dropout_grows_over_all_of_a_short_run_and_over_part_of_a_long_one() -> None:
@@ -102,10 +118,7 @@ def test_many_passes_over_few_pairs_call_for_more_subwords_than_usual() -> None:
     assert f"{size:,} subwords" in long.why
 
 
-def test_very_many_passes_over_few_pairs_call_for_r_drop(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("dragoman.training.recipe.bfloat16_is_fast", lambda: True)
+def test_very_many_passes_over_few_pairs_call_for_r_drop() -> None:
     short, long = (choose_recipe(None, minutes, 29_000, {}) for minutes in (20, 60))
     assert short.config.training.r_drop == 0
     assert "agree" not in short.why
@@ -125,9 +138,8 @@ def test_very_many_passes_over_few_pairs_call_for_r_drop(
     ],
 )
 def test_r_drop_is_left_where_two_passes_have_nothing_to_agree_on(
-    pairs: int, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    pairs: int, settings: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("dragoman.training.recipe.bfloat16_is_fast", lambda: True)
     recipe = choose_recipe(None, 60, pairs, settings)
     assert recipe.config.training.r_drop == 0
     assert "agree" not in recipe.why
@@ -203,3 +215,53 @@ def test_learned_positions_must_reach_the_longest_sentence() -> None:
 def test_running_text_is_counted_in_lines() -> None:
     assert "300 lines are few" in choose_recipe(None, None, 300, {}, "lines").why
     assert "300 lines" in choose_recipe(None, 5, 300, {}, "lines").why
+
+
+def test_a_slow_machine_gets_a_narrow_model_and_a_quick_one_the_fast_preset() -> None:
+    def width(speed: float, minutes: float) -> int:
+        recipe = choose_by_speed(None, minutes, 10**6, {}, lambda _: speed)
+        assert recipe.speed == speed
+        return recipe.config.model.d_model
+
+    enough = TOKENS_FOR_FAST / 60
+    assert width(0.9 * enough / 5, 5) == NARROW["model.d_model"]
+    assert width(1.1 * enough / 5, 5) == load_preset("fast").model.d_model
+    assert width(0.9 * enough / 5, 10) == load_preset("fast").model.d_model
+
+
+def test_a_narrow_model_says_why_and_sees_pairs_as_often_as_it_can() -> None:
+    def speed(config: Config) -> float:
+        return 4000.0 if config.model.d_model == NARROW["model.d_model"] else 1500.0
+
+    recipe = choose_by_speed(None, 5, 117_664, {}, speed)
+    assert recipe.preset == "fast"
+    assert recipe.speed == 4000
+    assert recipe.why == (
+        "the most that 5 minutes can give where `fast` learns from 1,500 tokens a "
+        "second: narrow; about 0.85 passes over 117,664 pairs call for dropout 0"
+    )
+
+
+def test_a_narrow_model_needs_less_dropout_for_as_many_passes() -> None:
+    def dropout(tokens_of_fast: float) -> float:
+        speed = tokens_of_fast / 60
+        return choose_by_speed(
+            None, 1, 60_000, {}, lambda _: speed
+        ).config.model.dropout
+
+    assert dropout(0.99 * TOKENS_FOR_FAST) < dropout(1.01 * TOKENS_FOR_FAST)
+
+
+def test_whoever_asks_for_a_width_gets_it_on_a_slow_machine_too() -> None:
+    asked = {"model.d_model": 64}
+    recipe = choose_by_speed(None, 5, 10**6, asked, lambda _: 100.0)
+    expected = load_preset("fast").with_settings(asked)
+    assert recipe.config.model == expected.model
+
+
+def test_nobody_measures_where_the_machine_decides_nothing() -> None:
+    def never(_: Config) -> float:
+        raise AssertionError("measured for nothing")
+
+    for preset, minutes in (("tiny", 5.0), ("base", None), (None, None)):
+        assert choose_by_speed(preset, minutes, 1000, {}, never).speed is None

@@ -217,13 +217,38 @@ def test_a_larger_budget_goes_on(run: Runner, tmp_path: Path) -> None:
     assert run(tmp_path / "m", steps=8).steps == 8
 
 
-def test_a_larger_budget_in_minutes_keeps_the_settings(
-    run: Runner, tmp_path: Path
+def test_what_minutes_chose_is_kept_and_never_measured_again(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(tmp_path / "m", preset=None, minutes=0.02)
-    before = json.loads((tmp_path / "m" / "run.json").read_text())["settings"]
-    run(tmp_path / "m", preset=None, minutes=0.04)
-    assert json.loads((tmp_path / "m" / "run.json").read_text())["settings"] == before
+    run(tmp_path, preset=None, minutes=0.02)
+    first = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    assert first["speed"] > 0
+
+    def again(*_: object) -> float:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr("dragoman.training.agreement.learning_speed", again)
+    result = run(tmp_path, preset=None, minutes=0.04)
+    second = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    assert (second["settings"], second["speed"]) == (first["settings"], first["speed"])
+    assert second["steps"] == result.steps > first["steps"]
+
+
+def test_a_run_that_falls_behind_says_so_while_it_runs_and_at_its_end(
+    run: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("dragoman.training.pace.SECONDS_TO_SHOW", 0.1)
+    monkeypatch.setattr("dragoman.training.agreement.learning_speed", lambda *_: 1e9)
+    result = run(tmp_path, preset=None, minutes=0.02)
+    lines = capsys.readouterr().err.splitlines()
+    (during,) = (line for line in lines if "tokens/s instead of about" in line)
+    assert "At its end the run will have made about" in during
+    assert lines[-1].startswith("dragoman: the run had 0% of the speed that")
+    assert f"({result.steps:,} updates in 0.02 minutes)" in lines[-1]
+    assert lines[-1].endswith("--minutes 0.04 goes on for as long again")
 
 
 def test_a_finished_run_needs_no_checkpoints_any_more(

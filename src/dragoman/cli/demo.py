@@ -1,6 +1,7 @@
 """`dragoman demo`: the main job, once through, on real sentences."""
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ examples:
   dragoman demo runs/demo --minutes 20
 """
 
+DATA = Path("data")
+FEW_PAIRS = 10_000  # as in the phrasebook: no translator comes of so few
 SENTENCES = (
     "Let's go!",
     "Where can I find the train station?",
@@ -33,6 +36,9 @@ SENTENCES = (
     "It will probably rain tomorrow.",
     "She didn't know what to say.",
 )
+# Below this, most sentences come out wrong.
+USABLE_BLEU = 25.0
+MORE_MINUTES = 5.0
 PICTURED = "My sister lives in a small house near the sea."
 
 
@@ -53,7 +59,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--data",
         type=Path,
-        default=Path("data"),
+        default=DATA,
         metavar="DIR",
         help="where corpora are kept (default: data)",
     )
@@ -104,12 +110,30 @@ def run(options: argparse.Namespace) -> int:
     print(f'go on           {_command()} translate {options.model} "Good morning!"')
     print(f'                {_command()} inspect {options.model} "Good morning!"')
     print(f"                {_command()} studio {options.model}")
+    if report.scores.bleu.score < USABLE_BLEU:
+        print(_too_little(options, files.train_pairs, report.scores.bleu.score))
     return 0
 
 
 def _command() -> str:
     """Name this command so that it can be typed again, found by the shell or not."""
     return sys.argv[0] if Path(sys.argv[0]).name == "dragoman" else "dragoman"
+
+
+def _too_little(options: argparse.Namespace, pairs: int, bleu: float) -> str:
+    """Say plainly that this is no translator yet, and what makes it one."""
+    said = f"\nBLEU {bleu:.1f} is too little to be of use: "
+    if pairs < FEW_PAIRS:
+        return f"{said}{pairs:,} pairs teach no more, however long it trains"
+    more = options.minutes + MORE_MINUTES
+    command = [_command(), "demo", str(options.model), "--minutes", f"{more:g}"]
+    if options.data != DATA:
+        command += ["--data", str(options.data)]
+    return (
+        f"{said}{options.minutes:g} minutes were not enough on this machine "
+        f"(`{_command()} doctor` says what would make it faster).\n"
+        f"This goes on for {MORE_MINUTES:g} more:\n    {shlex.join(command)}"
+    )
 
 
 def _fetch(folder: Path) -> "CorpusFiles":

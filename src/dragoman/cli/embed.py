@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from dragoman.cli.line_stream import invite
 from dragoman.cli.parsers import Subparsers, add_command, add_machine_options
 from dragoman.cli.threads import set_threads
 
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     model = MaskedLanguageModel.load(options.model, options.device)
     texts = options.texts
     if texts == ["-"]:
+        invite("lines of text")
         texts = [line for line in sys.stdin.read().split("\n") if line.strip()]
     write_npz(options.output, model.saved, model.embed(texts) if texts else None)
     return 0

@@ -87,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
         lowercase=options.lowercase,
         glossary=load_glossary(options.glossary),
         protect=options.protect,
+        split=options.split,
         device=options.device,
         engine=options.engine,
         threads=options.threads,

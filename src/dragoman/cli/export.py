@@ -12,9 +12,10 @@ Export a model for another program.
 
 --to ctranslate2 is for an engine that translates faster on a CPU. The export lies in
 MODEL/ctranslate2-QUANTIZATION, where `translate` and `evaluate` find it by themselves,
-or in DIR; any CTranslate2 can use it. int8 is the smallest and
-fastest and costs a little quality; float32 gives what PyTorch gives. Export again after
-training again: an old export is noticed and not used.
+or in DIR; any CTranslate2 can use it. int8 is the smallest and fastest and costs a
+little quality; float32 gives what PyTorch gives. Where a processor does not compute in
+what was chosen, the next best is taken and said. Export again after training again: an
+old export is noticed and not used.
 
 --to huggingface writes a folder that `transformers` opens: Marian, or Pegasus where
 norms come first. `dragoman import` makes the same model of it again.
@@ -62,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
                     "--quantization: its weights are float32"
                 )
             place = export_huggingface(options.model, options.output)
+            print(f"the export is in {place}", file=sys.stderr)
         case "argos":
             from dragoman.interchange.argos import export_argos
 
@@ -69,11 +71,26 @@ def run(options: argparse.Namespace) -> int:
                 raise ConfigError("exporting to argos needs --output FILE.argosmodel")
             quantization = options.quantization or "int8"
             place = export_argos(options.model, options.output, quantization)
+            print(f"the export is in {place}", file=sys.stderr)
         case _:
-            from dragoman.interchange.ctranslate2 import export_ctranslate2
-
-            quantization = options.quantization or "int8"
-            export = export_ctranslate2(options.model, quantization, options.output)
-            place = export.folder
-    print(f"the export is in {place}", file=sys.stderr)
+            _export_ctranslate2(options)
     return 0
+
+
+def _export_ctranslate2(options: argparse.Namespace) -> None:
+    """Export for CTranslate2, and say what it will compute in if that is another."""
+    from dragoman.engines.ctranslate2 import CTranslate2Engine
+    from dragoman.interchange.ctranslate2 import export_ctranslate2
+    from dragoman.model_files import ModelDescription
+
+    quantization = options.quantization or "int8"
+    export = export_ctranslate2(options.model, quantization, options.output)
+    print(f"the export is in {export.folder}", file=sys.stderr)
+    settings = ModelDescription.read(options.model).config.decoding
+    really = CTranslate2Engine(export, settings, workers=1).computes_in
+    if really != export.quantization:
+        print(
+            f"dragoman: this processor does not compute in {export.quantization}: "
+            f"translating with this export, it computes in {really}",
+            file=sys.stderr,
+        )

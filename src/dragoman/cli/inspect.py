@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from dragoman.translator import Translator
 
 DESCRIPTION = """\
-Look inside a translator while it translates one sentence, or inside a language model
-while it reads one text.
+Look inside a translator or a language model while it works on one sentence.
 
 Without a file to write, prints each token with its probability, what it attends to and
 what else could have come. --html writes one page that needs no network: every head of

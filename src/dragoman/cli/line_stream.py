@@ -1,6 +1,7 @@
 """Lines as they arrive: whatever is there at once is worked on together."""
 
 import codecs
+import os
 import queue
 import sys
 import threading
@@ -35,6 +36,13 @@ def arriving_lines(file: BinaryIO, most: int = MOST_AT_ONCE) -> Iterator[list[st
             line = arrived.get()
     if line is not None:
         raise line
+
+
+def invite(what: str) -> None:
+    """Tell a person at a terminal, who gave no text, that some is waited for."""
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
+        print(f"dragoman: type {what}; {end} ends", file=sys.stderr, flush=True)
 
 
 def _read(file: BinaryIO, arrived: Arrived) -> None:

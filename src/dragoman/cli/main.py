@@ -2,12 +2,15 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import ModuleType
 
 from dragoman import __version__
 from dragoman.cli import (
+    completion,
     data,
     demo,
+    doctor,
     embed,
     evaluate,
     export,
@@ -19,12 +22,13 @@ from dragoman.cli import (
     neighbours,
     plan,
     score,
+    serve,
     shortlist,
     studio,
     train,
     translate,
 )
-from dragoman.cli.parsers import CommandParser
+from dragoman.cli.parsers import CommandParser, summary
 from dragoman.errors import DragomanError
 
 DESCRIPTION = """\
@@ -42,32 +46,22 @@ examples:
 `dragoman COMMAND --help` says more about each.
 """
 
-COMMANDS = (
-    train,
-    translate,
-    evaluate,
-    score,
-    export,
-    import_,
-    shortlist,
-    inspect,
-    plan,
-    studio,
-    lab,
-    generate,
-    fill,
-    embed,
-    neighbours,
-    data,
-    demo,
-)
+GROUPS: Mapping[str, tuple[ModuleType, ...]] = {
+    "make": (data, plan, train, import_, demo),
+    "use": (translate, serve, export, shortlist),
+    "measure": (evaluate, score, lab),
+    "look inside": (inspect, studio),
+    "language models": (generate, fill, embed, neighbours),
+    "your machine": (doctor, completion),
+}
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> CommandParser:
     """Put the parsers of all subcommands together."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="dragoman",
-        description=DESCRIPTION,
+        usage="dragoman [--help] [--version] [--debug] COMMAND ...",
+        description=f"{DESCRIPTION}\n\n{_list_of_commands()}",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -76,16 +70,41 @@ def build_parser() -> argparse.ArgumentParser:
         "--debug", action="store_true", help="show the traceback of an error"
     )
     subparsers = parser.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, parser_class=CommandParser
+        prog="dragoman",
+        dest="command",
+        metavar="COMMAND",
+        required=True,
+        parser_class=CommandParser,
+        help=argparse.SUPPRESS,  # as they are listed in groups
     )
-    for command in COMMANDS:
-        command.add_parser(subparsers)
+    for commands in GROUPS.values():
+        for command in commands:
+            command.add_parser(subparsers)
     return parser
+
+
+def _list_of_commands() -> str:
+    lines = []
+    for group, commands in GROUPS.items():
+        lines.append(f"{group}:")
+        for command in commands:
+            name = command.__name__.rpartition(".")[2]
+            lines.append(f"  {name:<12}{summary(command.DESCRIPTION)}")
+    return "\n".join(lines)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read a command line; what is not understood ends the program with one line."""
+    parser = build_parser()
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        options.parser.refuse_unknown(unknown)
+    return options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; give its exit code."""
-    options = build_parser().parse_args(arguments)
+    options = parse(arguments)
     try:
         code: int = options.run(options)
     except DragomanError as error:
@@ -99,15 +118,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         named = f"{error.filename}: " if error.filename else ""
         return _fail(f"{named}{error.strerror or error}", options.debug)
     except Exception as error:  # whatever nobody thought of is one line too
-        return _fail(_unforeseen(error), options.debug)
+        return _fail(_internal(error), options.debug)
     return code
 
 
-def _unforeseen(error: Exception) -> str:
+def _internal(error: Exception) -> str:
     said = str(error).strip().partition("\n")[0]
+    named = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return (
-        f"unforeseen {type(error).__name__} ({said or 'without a word'}): "
-        "`dragoman --debug ...` shows where, please report it"
+        f"internal error: {named} (`dragoman --debug ...` shows where; please report "
+        "it with what `dragoman doctor` prints)"
     )
 
 

@@ -2,7 +2,9 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from dragoman.arguments import nearest
 
 if TYPE_CHECKING:
     # argparse has no public name for what add_subparsers gives.
@@ -13,10 +15,14 @@ else:
     Subparsers = object
 
 
+MISSING = "the following arguments are required"  # argparse's own words
+
+
 class CommandParser(argparse.ArgumentParser):
     """Understands options before, between and after what a command is about.
 
-    By itself, argparse takes `MODEL --beam 4 SENTENCE` for a MODEL without sentences.
+    By itself, argparse takes `MODEL --beam 4 SENTENCE` for a MODEL without sentences,
+    and answers a slip with the whole usage.
     """
 
     _is_parsing = False
@@ -35,6 +41,41 @@ class CommandParser(argparse.ArgumentParser):
         finally:
             self._is_parsing = False
 
+    def error(self, message: str) -> NoReturn:
+        """Say in one line what is wrong with a command, and end."""
+        _, is_missing, names = message.partition(f"{MISSING}: ")
+        if is_missing:
+            noun = "is" if "," not in names else "are"
+            message = f"{names} {noun} missing: {self._advice()}"
+        self.exit(2, f"{self.prog}: {message}\n")
+
+    def refuse_unknown(self, arguments: Sequence[str]) -> NoReturn:
+        """Say which option was probably meant, or that there is too much."""
+        known = self._option_string_actions
+        for argument in arguments:
+            name = argument.partition("=")[0]
+            if name.startswith("-"):
+                self.error(
+                    f"there is no option {name!r}{nearest(name, known)}: "
+                    f"{self._advice()}"
+                )
+        self.error(f"{arguments[0]!r} is one argument too many: {self._advice()}")
+
+    def _advice(self) -> str:
+        return f"see `{self.prog} --help`"
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Name the nearest right choice where argparse lists them all and no more."""
+        if action.choices is None or value in action.choices:
+            return
+        choices = list(map(str, action.choices))
+        near = nearest(value, choices)
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (no public name)
+            self.error(f"there is no command {value!r}{near}: {self._advice()}")
+        raise argparse.ArgumentError(
+            action, f"there is no {value!r}{near}: choose one of {', '.join(choices)}"
+        )
+
 
 def add_command(
     subparsers: Subparsers, name: str, description: str, examples: str
@@ -42,11 +83,12 @@ def add_command(
     """Add a subcommand whose help begins with its purpose and ends with examples."""
     parser = subparsers.add_parser(
         name,
-        help=description.split("\n", 1)[0].rstrip(".").lower(),
+        help=summary(description),
         description=description,
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.set_defaults(parser=parser)
     # Understood before and after the command; only said in the help of the whole.
     parser.add_argument(
         "--debug",
@@ -55,6 +97,11 @@ def add_command(
         help=argparse.SUPPRESS,
     )
     return parser
+
+
+def summary(description: str) -> str:
+    """Return the first line of a description, as lists of commands show it."""
+    return description.split("\n", 1)[0].rstrip(".")
 
 
 def add_machine_options(

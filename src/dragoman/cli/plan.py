@@ -15,7 +15,7 @@ from dragoman.cli.parsers import (
 from dragoman.config import PRESETS, parse_settings
 
 DESCRIPTION = """\
-Say what training will cost: parameters, FLOPs, memory, time, and whether it fits.
+Say what training will cost in parameters, FLOPs, memory and time.
 
 The corpus is files, of which a sample is prepared, or a number of pairs. The machine is
 this one, measured by learning for some seconds, or one you describe by its FLOP/s."""

@@ -29,6 +29,7 @@ examples:
       --valid-source val.en --valid-target val.de --preset tiny
   dragoman train MODEL --source pairs.tsv.gz --preset small --epochs 20 \\
       --set model.dropout=0.2 --set tokenizer.vocabulary_size=16000
+  dragoman train MODEL --source train.en --target train.de --config settings.toml
   dragoman train MODEL --source news.en --target news.de --weight 3 \\
       --source web.en --target web.de --weight 1 --minutes 60
   dragoman train TUNED --from MODEL --source new.en --target new.de --weight 3 \\
@@ -42,7 +43,8 @@ PRESET_HELP = """\
 small, base and big are the paper's Transformer in three sizes; fast is made for a few
 minutes on a small machine and tiny for few pairs, both with norms first and rotary
 positions; rnn, gru, lstm and lstm-attention are what the Transformer replaced (default:
-by corpus size; with --minutes fast, or tiny where few pairs come back often)"""
+by corpus size; with --minutes fast, narrower where the time is short for this machine,
+or tiny where few pairs come back often)"""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -125,6 +127,13 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--save-every", type=positive_int, metavar="STEPS")
     how.add_argument("--valid-every", type=positive_int, metavar="STEPS")
     how.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="settings in TOML, as in a preset; they go before the preset's, and --set "
+        "before them",
+    )
+    how.add_argument(
         "--set",
         action="append",
         default=[],
@@ -138,6 +147,11 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
         "--allow-changed",
         action="store_true",
         help="go on even if data, settings, threads, processes or kernels changed",
+    )
+    how.add_argument(
+        "--allow-dropped",
+        action="store_true",
+        help="train even if more than a tenth of a corpus is not fit to learn from",
     )
     how.add_argument(
         "--debug-batch",
@@ -172,11 +186,13 @@ def run(options: argparse.Namespace) -> int:
         minutes=options.minutes,
         steps=options.steps,
         epochs=options.epochs,
+        config=options.config,
         settings=_settings(options),
         device=options.device,
         tensorboard=options.tensorboard,
         quiet=options.quiet,
         allow_changed=options.allow_changed,
+        allow_dropped=options.allow_dropped,
     )
     if result.signal is not None:
         return 128 + result.signal

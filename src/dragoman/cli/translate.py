@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -16,6 +16,7 @@ from dragoman.cli.carrying_over import (
     refuse_document_with_others,
     report_column,
 )
+from dragoman.cli.document_file import document_to_translate, translate_file
 from dragoman.cli.parsers import (
     Subparsers,
     add_command,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from dragoman.translation import Translation
     from dragoman.translator import Translator
 
+LONG_LINE = 100_000  # characters
+
 DESCRIPTION = """\
 Translate sentences, given as arguments or as lines on standard input.
 
@@ -44,9 +47,17 @@ translation that it leads to.
 Words that stand in a row more than three times (--max-repeats) are taken for a loop of
 the model, unless the source repeats itself as often, and translated anew without it.
 
-Numbers, addresses, variables such as {name} or %1$s and tags come through unharmed, and
-so do the terms of a glossary, in the translation given for them. Whatever the model
-could not place stands at the end of its line and is said on standard error."""
+A line of several sentences is translated sentence by sentence (--one-sentence-per-line
+takes it as a whole).
+
+Numbers, addresses, variables such as {name} or %1$s, code and tags are looked for in
+every translation, and so are the terms of a glossary, in the translation given for
+them. So is what seems lost or invented: a strange length, words that nobody attended
+to, repetitions, other numbers or scripts, a copied source. What fails is searched
+again; what still fails is said on standard error, by line with --report or --json.
+
+Runs of more than 1,000 characters without a blank or punctuation are no text: they are
+copied as they are, and that is said."""
 
 EXAMPLES = """\
 examples:
@@ -58,6 +69,7 @@ examples:
   dragoman translate MODEL --with OTHER_MODEL < input.en
   dragoman translate MODEL --glossary terms.tsv --report < input.en
   dragoman translate MODEL --document < letter.en > letter.de
+  dragoman translate MODEL page.html --output seite.html
 """
 
 
@@ -100,7 +112,15 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--report",
         action="store_true",
-        help="add a column: what had to be carried over, and whether it was",
+        help="add a column: what had to be carried over, and what seems wrong",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="translate the file that is named instead of a sentence (.txt, .md, "
+        ".html, .srt, .vtt) and write it here, all but its text as it was",
     )
     add_glossary_options(parser)
     add_search_options(parser)
@@ -113,11 +133,12 @@ def run(options: argparse.Namespace) -> int:
     """Translate the arguments, or standard input as it comes."""
     from tqdm import tqdm
 
-    from dragoman.cli.line_stream import arriving_lines
+    from dragoman.cli.line_stream import arriving_lines, invite
     from dragoman.translator import Translator
 
     refuse_document_with_others(options)
     glossary = load_glossary(options.glossary)
+    source = document_to_translate(options)
     translator = Translator.load(
         options.model,
         options.device,
@@ -129,11 +150,16 @@ def run(options: argparse.Namespace) -> int:
     guarded = translator.config.decoding.max_repeats
     own = replace(translator.options, max_repeats=guarded)
     search = search_options(own, options)
+    if source is not None:
+        return translate_file(translator, source, options, search, glossary)
     done = 0
+    if not options.sentences:
+        invite("a line to translate")
     given = [options.sentences] if options.sentences else None
     chunks = given or arriving_lines(_standard_input())
     with tqdm(unit=" lines", disable=not _shows_progress(options)) as bar:
         for lines in chunks:
+            _say_if_endless(lines, done)
             if options.alternatives:
                 answers = _alternatives(translator, lines, search, options, done)
             else:
@@ -149,7 +175,7 @@ def run(options: argparse.Namespace) -> int:
                 print(said, file=sys.stderr)
             done += len(lines)
             bar.update(len(lines))
-    notes.finish(translator.config.data.max_tokens)
+    notes.finish(translator.longest)
     return 0
 
 
@@ -168,6 +194,17 @@ def _shows_progress(options: argparse.Namespace) -> bool:
     """Show a bar where there is someone to see it and it stands in nobody's way."""
     writes_elsewhere = not sys.stdout.isatty() and not sys.stdin.isatty()
     return sys.stderr.isatty() and writes_elsewhere and not options.sentences
+
+
+def _say_if_endless(lines: Sequence[str], done: int) -> None:
+    """Say beforehand which lines will take long, as nothing comes out meanwhile."""
+    for number, line in enumerate(lines, done + 1):
+        if len(line) > LONG_LINE:
+            print(
+                f"dragoman: line {number} has {len(line):,} characters and comes out "
+                "at once: this may take minutes (one sentence a line is faster)",
+                file=sys.stderr,
+            )
 
 
 def _standard_input() -> BinaryIO:
@@ -196,6 +233,7 @@ def _translate(
         glossary=glossary,
         protect=protect,
         token_scores=options.nbest is not None or options.json,
+        split=options.split,
     )
 
 
@@ -209,7 +247,8 @@ def _answer(
 
 def _line(number: int, translation: "Translation", options: argparse.Namespace) -> str:
     if options.json:
-        return json.dumps({"line": number} | asdict(translation), ensure_ascii=False)
+        verdict = {"line": number, "verified": translation.verified}
+        return json.dumps(verdict | asdict(translation), ensure_ascii=False)
     columns = [translation.text]
     if options.nbest is not None:
         columns = [str(number), f"{translation.score:.4f}", *columns]

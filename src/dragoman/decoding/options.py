@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
+from dragoman.arguments import check_choice, check_fields
 from dragoman.config import DecodingConfig
 from dragoman.decoding.length_penalty import LengthPenalty
 from dragoman.errors import ConfigError
@@ -50,6 +51,7 @@ class SearchOptions:
         )
 
     def __post_init__(self) -> None:
+        check_fields(self)
         self._check_choices()
         self._check_beam()
         self._check_numbers()
@@ -59,10 +61,7 @@ class SearchOptions:
             ("search", self.method, METHODS),
             ("length penalty", self.length_penalty_kind, LENGTH_PENALTIES),
         ):
-            if value not in allowed:
-                raise ConfigError(
-                    f"there is no {what} {value!r}: choose one of {', '.join(allowed)}"
-                )
+            check_choice(what, value, allowed)
 
     def _check_beam(self) -> None:
         if self.beam_size < 1:

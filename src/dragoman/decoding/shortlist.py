@@ -10,9 +10,10 @@ from typing import Self
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
+from dragoman import durable
 from dragoman.errors import ModelFolderError
 from dragoman.special_tokens import NAMES
 
@@ -45,7 +46,9 @@ class Shortlist:
     def write(self, path: Path) -> None:
         """Write it to a file."""
         tables = {"candidates": self.candidates.int(), "always": self.always.int()}
-        save_file({name: table.contiguous() for name, table in tables.items()}, path)
+        durable.replace_tensors(
+            path, {name: table.contiguous() for name, table in tables.items()}
+        )
 
     def tokens(self, source: Tensor) -> Tensor:
         """Give, in order, all that any of these sources (batch, length) may call for.

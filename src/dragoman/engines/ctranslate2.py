@@ -6,6 +6,7 @@ here needs PyTorch.
 """
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.options import SearchOptions
 from dragoman.engines.batches import batches
 from dragoman.engines.exports import Export
+from dragoman.engines.sound_scores import refuse_unsound
 from dragoman.errors import ConfigError, MissingExtraError, ModelFolderError
 from dragoman.special_tokens import END, NAMES
 
@@ -45,6 +47,18 @@ class CTranslate2Engine:
         self._source, self._target = _vocabularies(export.folder)
         self._target_ids = {piece: i for i, piece in enumerate(self._target)}
         self._translator = _open(export.folder, device, self.workers)
+
+    @property
+    def computes_in(self) -> str:
+        """What it multiplies in here, which the export's quantization may not be."""
+        return str(self._translator.compute_type).partition("_")[0]
+
+    def __str__(self) -> str:
+        """Name what it computes in, and why that is not what was exported, if so."""
+        asked, real = self.export.quantization, self.computes_in
+        why = "" if asked == real else f", as this processor does not do {asked}"
+        workers = "1 worker" if self.workers == 1 else f"{self.workers} workers"
+        return f"ctranslate2 ({real}{why}, {workers})"
 
     def why_not(self, options: SearchOptions, longest: int) -> str | None:
         """Say why sources of up to `longest` tokens cannot be searched so, if so."""
@@ -86,7 +100,7 @@ class CTranslate2Engine:
                     sources[index], options, limits[index]
                 )
         best = [_ranked(found, options) for found in results]
-        return self._with_token_scores(sources, best) if token_scores else best
+        return self.with_token_scores(sources, best) if token_scores else best
 
     def _search_to_limit(
         self, source: Sequence[int], options: SearchOptions, limit: int
@@ -119,6 +133,7 @@ class CTranslate2Engine:
         for batch, started in running:
             for index, waiting in zip(batch, started, strict=True):
                 results[index] = self._hypotheses(waiting.result())
+        refuse_unsound(results)
         return results
 
     def _batches(
@@ -179,7 +194,33 @@ class CTranslate2Engine:
             finished=finished,
         )
 
-    def _with_token_scores(
+    def alignments(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[list[float]]]:
+        """Give how much each target token looked at each source token.
+
+        CTranslate2 tells it of the last layer, and of targets that it writes itself: so
+        each is forced on it, token by token.
+        """
+        results: list[list[list[float]]] = [[] for _ in sources]
+        longer = [max(pair, key=len) for pair in zip(sources, targets, strict=True)]
+        for batch in batches(longer, min(self.settings.batch_tokens, ON_A_CPU)):
+            found = self._translator.translate_batch(
+                [[self._source[token] for token in sources[index]] for index in batch],
+                target_prefix=[
+                    [self._target[token] for token in targets[index]] for index in batch
+                ],
+                beam_size=1,
+                max_decoding_length=max(len(targets[index]) for index in batch) + 1,
+                max_input_length=0,
+                return_attention=True,
+            )
+            for index, result in zip(batch, found, strict=True):
+                rows = result.attention[0][: len(targets[index])]
+                results[index] = [row[: len(sources[index])] for row in rows]
+        return results
+
+    def with_token_scores(
         self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]]
     ) -> list[list[Hypothesis]]:
         """Let CTranslate2 read each translation once more, and note what it says."""
@@ -239,6 +280,8 @@ def _open(folder: Path, device: str, workers: int) -> Any:  # noqa: ANN401
     kind, _, index = device.partition(":")
     if kind == "auto":
         kind = "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
+    level = ctranslate2.get_log_level()
+    ctranslate2.set_log_level(logging.ERROR)  # what it warns of, we say in our words
     try:
         return ctranslate2.Translator(
             str(folder),
@@ -254,6 +297,8 @@ def _open(folder: Path, device: str, workers: int) -> Any:  # noqa: ANN401
             f"CTranslate2 cannot use {folder} on {device} ({said}): export the model "
             "again, or use the engine pytorch"
         ) from error
+    finally:
+        ctranslate2.set_log_level(level)
 
 
 def _vocabularies(folder: Path) -> tuple[list[str], list[str]]:

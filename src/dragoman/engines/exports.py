@@ -12,6 +12,7 @@ from typing import Self
 
 from dragoman.errors import ModelFolderError
 from dragoman.model_files import (
+    ALIGNMENT,
     CARD,
     CHECKSUMS,
     SHORTLIST,
@@ -76,7 +77,9 @@ def export_folder(model: Path, quantization: str) -> Path:
 def fingerprint(model: Path) -> dict[str, str]:
     """Give the SHA-256 of all that a translation by CTranslate2 depends on."""
     sums = read_checksums(model)
-    return {name: sums[name] for name in sums if name not in (CARD, SHORTLIST)}
+    return {
+        name: sums[name] for name in sums if name not in (CARD, SHORTLIST, ALIGNMENT)
+    }
 
 
 def find_export(model: Path) -> Export:

@@ -1,6 +1,6 @@
 """Translation of token sequences by a PyTorch model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, Self
 
@@ -25,7 +25,9 @@ from dragoman.decoding.rules import MinimumLength, NoRepeatedRun, Prefixes, Rule
 from dragoman.decoding.sampling import sampling_search
 from dragoman.decoding.shortlist import Shortlist
 from dragoman.engines.batches import batches
+from dragoman.engines.cross_attention import look
 from dragoman.engines.exact_copy import ExactCopy
+from dragoman.engines.sound_scores import refuse_unsound
 from dragoman.errors import ConfigError
 from dragoman.kernels.choice import kernels_if_any
 from dragoman.model.contract import Memory, Predictor, State, TranslationModel
@@ -85,13 +87,15 @@ class PyTorchEngine:
         sources: Sequence[Sequence[int]],
         options: SearchOptions | None = None,
         prefixes: Sequence[Sequence[int]] | None = None,
+        guarded: int | None = None,
     ) -> list[list[Hypothesis]]:
         """Give the best translations of each source, in the order they came.
 
         Without options they are as in the settings. Sources have neither BEGIN nor
         END; each translation begins with its prefix, where there are any. A sentence
-        of which a translation loops (`options.max_repeats`) is searched once more
-        with loops forbidden; the others are as they would be without that guard.
+        of which a translation (or one of the `guarded` best) loops, as by
+        `options.max_repeats`, is searched once more with loops forbidden; the others
+        are as they would be without that guard.
         """
         options = options or SearchOptions.of(self.settings)
         if options.shortlist and self._shortlist is None:
@@ -109,7 +113,7 @@ class PyTorchEngine:
         looping = [
             index
             for index, (source, found) in enumerate(zip(sources, results, strict=True))
-            if is_looping(source, found, options)
+            if is_looping(source, found[:guarded], options)
         ]
         again = self._translate(
             [sources[index] for index in looping],
@@ -135,6 +139,7 @@ class PyTorchEngine:
                 begun = [prefixes[index] for index in batch]
                 rules = build_rules(sentences, options, begun, guarded)
                 found = self._search(sentences, options, begun, rules)
+                refuse_unsound(found)
                 for index, hypotheses in zip(batch, found, strict=True):
                     results[index] = hypotheses
         return results
@@ -221,6 +226,51 @@ class PyTorchEngine:
                 ):
                     results[index] = tuple(row[: len(targets[index]) + 1])
         return results
+
+    def attended(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
+        """Give the most that any target token looked at each source token.
+
+        In the layer that looked most, heads averaged; END is left out. A model without
+        attention looked at everything.
+        """
+        results = [[1.0] * len(source) for source in sources]
+        for index, weights in self._looks(sources, targets):
+            said_something = bool(targets[index])
+            most = weights.amax(dim=(0, 1)) if said_something else weights.sum((0, 1))
+            results[index] = most.tolist()
+        return results
+
+    def alignments(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[list[float]]]:
+        """Give how much each target token looked at each source token, layers averaged.
+
+        None for a model without attention.
+        """
+        results: list[list[list[float]]] = [[] for _ in sources]
+        for index, weights in self._looks(sources, targets):
+            results[index] = weights.mean(dim=0).tolist()
+        return results
+
+    def _looks(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[int, Tensor]]:
+        """Yield (layer, target, source) of each pair, without END."""
+        longer = [max(pair, key=len) for pair in zip(sources, targets, strict=True)]
+        with torch.inference_mode(), evaluating(self.model):
+            for batch in batches(longer, self.settings.batch_tokens):
+                source = _pad([sources[index] for index in batch]).to(self.device)
+                target = _pad([targets[index] for index in batch]).to(self.device)
+                begin = torch.full_like(target[:, :1], BEGIN)
+                target_in = torch.cat([begin, target[:, :-1]], dim=1)
+                weights = look(self.model, source, target_in)
+                if weights is None:
+                    return
+                for row, index in enumerate(batch):
+                    said, read = len(targets[index]), len(sources[index])
+                    yield index, weights[row, :, :said, :read]
 
     def next_tokens(
         self, source: Sequence[int], prefix: Sequence[int], count: int

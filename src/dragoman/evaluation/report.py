@@ -8,6 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from dragoman.arguments import check_flags, check_path, check_whole
 from dragoman.decoding.options import SearchOptions
 from dragoman.errors import EvaluationError
 from dragoman.evaluation.breakdown import LengthBucket, breakdown_table, by_length
@@ -84,6 +85,7 @@ def evaluate(
     lowercase: bool = False,
     glossary: Glossary | None = None,
     protect: bool = True,
+    split: bool = True,
     device: str = "auto",
     engine: str = "auto",
     threads: int | None = None,
@@ -95,6 +97,11 @@ def evaluate(
     `options` makes what is wanted of a model's own search options; as it is, only the
     guard against loops is off, so that a model is seen with its faults.
     """
+    for name, path in (("model", model), ("source", source), ("reference", reference)):
+        check_path(name, path)
+    if beam_size is not None:
+        check_whole("beam_size", beam_size)
+    check_flags(lowercase=lowercase, protect=protect, progress=progress)
     for folder in (model, against):
         if folder is not None:
             check_folder(Path(folder))  # before the first of them takes its time
@@ -111,6 +118,7 @@ def evaluate(
         asked=asked,
         glossary=glossary,
         protect=protect,
+        split=split,
         progress=progress,
     )
     translations = translate(translator, str(model))
@@ -157,6 +165,7 @@ def _translate(
     asked: Callable[[SearchOptions], SearchOptions],
     glossary: Glossary | None,
     protect: bool,
+    split: bool,
     progress: bool,
 ) -> list[str]:
     options = asked(translator.options)
@@ -167,7 +176,7 @@ def _translate(
         for start in range(0, len(sources), SENTENCES_AT_ONCE):
             part = sources[start : start + SENTENCES_AT_ONCE]
             translations += translator.translate(
-                part, options=options, glossary=glossary, protect=protect
+                part, options=options, glossary=glossary, protect=protect, split=split
             )
             bar.update(len(part))
     return translations

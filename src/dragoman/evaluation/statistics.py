@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics import BLEU, CHRF, TER
 
+from dragoman.arguments import check_choice
 from dragoman.errors import EvaluationError
 
 METRICS = ("bleu", "chrf", "ter")
@@ -84,11 +85,8 @@ def _reference_sets(
 
 
 def _metric(name: str, lowercase: bool, tokenize: str | None) -> Any:  # noqa: ANN401
-    if tokenize is not None and tokenize not in TOKENIZERS:
-        raise EvaluationError(
-            f"there is no BLEU tokenizer {tokenize!r}: choose one of "
-            f"{', '.join(TOKENIZERS)}"
-        )
+    if tokenize is not None:
+        check_choice("BLEU tokenizer", tokenize, TOKENIZERS, EvaluationError)
     match name:
         case "bleu":
             # Without tokenizing, tokenized text is meant and needs no warning.

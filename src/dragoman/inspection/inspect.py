@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import overload
 
+from dragoman.arguments import check_path, check_text, check_whole
 from dragoman.errors import InspectionError
 from dragoman.inspection.inspection import Inspection, look
 from dragoman.inspection.text_inspection import TextInspection, look_at_text
@@ -50,6 +51,11 @@ def inspect(
     it. The model is a folder, or what `dragoman.load`, `LanguageModel.load` or
     `MaskedLanguageModel.load` made of one.
     """
+    check_text("source", source)
+    if target is not None:
+        check_text("target", target)
+    if beam_size is not None:
+        check_whole("beam_size", beam_size)
     reader = as_reader(model)
     if isinstance(reader, Translator):
         return _translated(reader, source, target, beam_size)
@@ -86,6 +92,7 @@ def as_reader(
         return model
     if isinstance(model, SavedModel):
         return _kind_of(model.config.model.kind)(model, device)
+    check_path("model", model)
     kind = ModelDescription.read(Path(model)).config.model.kind
     return _kind_of(kind).load(model, device)
 

@@ -39,6 +39,9 @@ class Inspection(Observation):
     beam_size: int | None = None  # None: as in the model's settings
     prefix: tuple[int, ...] = ()  # how the model's own translation has to begin
 
+    def __repr__(self) -> str:
+        return f"Inspection({self.source_text!r} → {self.target_text!r})"
+
     @property
     def title(self) -> str:
         """The sentence."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from torch import nn
 
+from dragoman.arguments import nearest
 from dragoman.errors import InspectionError
 from dragoman.inspection.attention import Kind
 from dragoman.inspection.interventions import (
@@ -36,7 +37,8 @@ def check_intervention(
             refuse_recurrent(model)
             if part not in PARTS:
                 raise InspectionError(
-                    f"{part!r} cannot be taken away: choose scaling, mask or positions"
+                    f"{part!r} cannot be taken away{nearest(part, PARTS)}: choose "
+                    "scaling, mask or positions"
                 )
             if part == "mask" and isinstance(model, EncoderOnly):
                 raise InspectionError(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
+from dragoman.arguments import nearest
 from dragoman.errors import InspectionError
 from dragoman.inspection.attention import PAPER, Kind, Recipe, ScoreEdit, attend
 from dragoman.inspection.attention_modules import attention_modules
@@ -212,7 +213,8 @@ def check_head(model: nn.Module, kind: str, layer: int, head: int) -> None:
     if kind not in kinds:
         named = ", ".join(kinds) or "no attention at all"
         raise InspectionError(
-            f"there is no attention of the kind {kind!r}: this model has {named}"
+            f"there is no attention of the kind {kind!r}{nearest(kind, kinds)}: this "
+            f"model has {named}"
         )
     layers = sum(of == kind for of, _ in modules)
     if not 0 <= layer < layers:

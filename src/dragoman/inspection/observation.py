@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Self, get_args
 
 import torch
 from torch import Tensor
 
-from dragoman.inspection.attention import Attention, Kind
+from dragoman.arguments import check_choice, check_whole
+from dragoman.errors import InspectionError
+from dragoman.inspection.attention import KINDS, Attention, Kind
 from dragoman.inspection.attention_figure import (
     AttentionPicture,
     draw_attention,
@@ -48,6 +50,9 @@ class Observation(ABC):
     target_out: Tokens  # what is to be predicted there
     capture: Capture = field(repr=False)
     interventions: tuple[Intervention, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.title!r})"
 
     @property
     @abstractmethod
@@ -90,6 +95,7 @@ class Observation(ABC):
 
     def attention(self, kind: Kind) -> Tensor:
         """Give the weights (layer, head, query, key) of one kind of attention."""
+        check_choice("kind of attention", kind, KINDS, InspectionError)
         return self.capture.weights(kind)
 
     def word_attention(self, kind: Kind) -> Tensor:
@@ -101,6 +107,7 @@ class Observation(ABC):
 
     def layers(self, kind: Kind) -> tuple[Attention, ...]:
         """Give every attention of one kind, first layer first."""
+        check_choice("kind of attention", kind, KINDS, InspectionError)
         return self.capture.layers(kind)
 
     @property
@@ -126,6 +133,7 @@ class Observation(ABC):
 
     def predictions(self, count: int = 10) -> tuple[Prediction, ...]:
         """List the `count` likeliest tokens at each step, and the one that came."""
+        check_whole("count", count)
         return predictions(
             self.log_probabilities,
             self.target_in.ids,
@@ -136,6 +144,7 @@ class Observation(ABC):
 
     def sublayers(self, stack: Stack) -> tuple[Sublayer, ...]:
         """Give the sublayers of a stack in their order, with the residual stream."""
+        check_choice("stack", stack, get_args(Stack), InspectionError)
         return tuple(s for s in self.capture.sublayers if s.stack == stack)
 
     # What a person can do.

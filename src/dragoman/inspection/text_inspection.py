@@ -24,7 +24,7 @@ from dragoman.text.tokenizer import Tokenizer
 CONTINUED = 12  # tokens that a text goes on for, to see what a change does to it
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TextInspection(Observation):
     """One text, and what a language model makes of it."""
 
@@ -52,7 +52,7 @@ class TextInspection(Observation):
         return self.target_in
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ContinuedText(TextInspection):
     """A text whose every token was predicted from those before it.
 
@@ -94,7 +94,7 @@ class ContinuedText(TextInspection):
         return self.reader.decode(ids[0, 1:].tolist())
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FilledText(TextInspection):
     """A text whose every token is predicted from all of it; gaps are what matters.
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman import durable
+from dragoman.arguments import check_choice, check_path
 from dragoman.config import Config, ModelConfig
 from dragoman.engines.exports import (
     FORMAT,
@@ -19,7 +20,7 @@ from dragoman.engines.exports import (
     export_folder,
     fingerprint,
 )
-from dragoman.errors import ConfigError, ExportError, MissingExtraError
+from dragoman.errors import ExportError, MissingExtraError
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.embeddings import Embed
 from dragoman.model.layers import DecoderLayer, EncoderLayer, FeedForward
@@ -32,7 +33,7 @@ from dragoman.text.tokenizer import Tokenizer
 
 Spec = Any  # CTranslate2 has no types
 Array = np.ndarray[Any, np.dtype[np.float32]]
-IMPOSSIBLE = -6e4  # float16 knows nothing lower
+IMPOSSIBLE = -6e4  # which float16 can hold too
 FEWEST_POSITIONS = 1024  # a table of sinusoids has an end, and costs little
 
 
@@ -40,11 +41,8 @@ def export_ctranslate2(
     model: str | Path, quantization: str = "int8", output: str | Path | None = None
 ) -> Export:
     """Export a model folder; the export lies in it unless another place is given."""
-    if quantization not in QUANTIZATIONS:
-        raise ConfigError(
-            f"there is no quantization {quantization!r}: choose one of "
-            f"{', '.join(QUANTIZATIONS)}"
-        )
+    check_path("model", model)
+    check_choice("quantization", quantization, QUANTIZATIONS)
     folder = Path(model)
     place = export_folder(folder, quantization) if output is None else Path(output)
     _refuse_to_replace(place)

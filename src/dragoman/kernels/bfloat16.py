@@ -9,10 +9,11 @@ from pathlib import Path
 
 import torch
 
-from dragoman.kernels.library import cache_folder, cpu_features
+from dragoman.kernels.instructions import processor, whole_processor
+from dragoman.kernels.library import cache_folder
 
 # What processors call the instructions that do it.
-INSTRUCTIONS = ("avx512_bf16", "amx_bf16")
+INSTRUCTIONS = frozenset({"avx512_bf16", "amx_bf16"})
 
 # Some processors announce instructions for bfloat16 that end a program when used, so
 # another program tries them first.
@@ -29,8 +30,7 @@ torch.baddbmm(stack, stack, stack.mT)
 @cache
 def bfloat16_is_fast() -> bool:
     """Say whether products are faster in bfloat16 here."""
-    told = cpu_features().split()
-    return any(name in told for name in INSTRUCTIONS) and not trial()
+    return bool(INSTRUCTIONS & processor().instructions) and not trial()
 
 
 def trial() -> int:
@@ -51,7 +51,9 @@ def trial() -> int:
 
 def _digest() -> str:
     limit = os.environ.get("ONEDNN_MAX_CPU_ISA", "")
-    parts = "\n".join((TRIAL, torch.__version__, limit, cpu_features()))
+    here = whole_processor()
+    told = (here.name, *sorted(here.instructions))
+    parts = "\n".join((TRIAL, torch.__version__, limit, *told))
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 

@@ -1,54 +1,108 @@
-"""Compiles the C sources once for this machine, and loads what came of it."""
+"""Finds the kernels for this machine: those that came along, or compiled here."""
 
 import ctypes
 import hashlib
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
-from dragoman.errors import ConfigError, KernelError
+from dragoman.errors import KernelError
+from dragoman.kernels import compiling
+from dragoman.kernels.instructions import (
+    LEVELS,
+    VARIABLE,
+    asked_for,
+    processor,
+    whole_processor,
+)
 
-SOURCES = Path(__file__).parent / "source"
-OPTIONS = ["-std=gnu11", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC"]
-VARIABLE = "DRAGOMAN_KERNELS"  # auto, or plain: PyTorch alone
-CPU_TABLE = Path("/proc/cpuinfo")
+PREBUILT = Path(__file__).parent / "prebuilt"  # only wheels for one system have it
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where kernels come from: `level` is what they were compiled for, if they were."""
+
+    kind: Literal["prebuilt", "compiled", "plain"]
+    level: str | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels, loaded, and where they come from."""
+
+    library: ctypes.CDLL
+    origin: Origin
+
+
+def library() -> ctypes.CDLL:
+    """Give the kernels, compiled anew only where sources, compiler or CPU changed."""
+    return found_kernels().library
+
+
+def kernels_origin() -> Origin:
+    """Say which kernels this process has, and why."""
+    try:
+        return found_kernels().origin
+    except KernelError as error:
+        return Origin("plain", None, str(error))
 
 
 @cache
-def library() -> ctypes.CDLL:
-    """Give the kernels, compiled anew only where sources, compiler or CPU changed."""
-    asked = os.environ.get(VARIABLE, "auto")
+def found_kernels() -> Kernels:
+    """Take what came along for the best level, else compile, else say why not."""
+    asked = asked_for()
     if asked == "plain":
         raise KernelError(f"{VARIABLE}=plain leaves them out")
-    if asked != "auto":
-        raise ConfigError(f"{VARIABLE}={asked!r} is neither auto nor plain: unset it")
     if not sys.platform.startswith("linux"):
-        raise KernelError(
-            f"kernels are compiled on Linux only, and this is {sys.platform}"
-        )
-    compiler = find_compiler()
-    name = f"kernels-{_digest(compiler)}.so"
-    folder = cache_folder()
-    if not (folder / name).exists():
-        folder = _compile(compiler, folder, name)
+        raise KernelError(f"kernels are for Linux only, and this is {sys.platform}")
+    level = asked if asked in LEVELS else "native"
+    why_not = f"{VARIABLE}={asked}"
+    if asked != "native":
+        file = _prebuilt(asked)
+        try:
+            if file is not None:
+                why = "they came along with this package"
+                return Kernels(load(file), Origin("prebuilt", file.stem, why))
+            why_not = "none came along with this package for this processor"
+        except KernelError as error:
+            why_not = str(error)
+    compiler = compiling.find_compiler()
+    found = load(_compiled(compiler, level))
+    return Kernels(found, Origin("compiled", level, f"by {compiler}: {why_not}"))
+
+
+def _prebuilt(asked: str) -> Path | None:
+    """Give those that came along for the level held to, or for the best there is."""
+    wanted = [asked] if asked in LEVELS else [*reversed(LEVELS)]
+    able = processor().instructions
+    for level in wanted:
+        file = PREBUILT / f"{level}.so"
+        if LEVELS[level] <= able and file.is_file():
+            return file
+    return None
+
+
+def load(file: Path) -> ctypes.CDLL:
+    """Load kernels, whose threads are those that torch has loaded."""
+    import torch  # noqa: F401 (which loads them for all)
+
     try:
-        return ctypes.CDLL(str(folder / name))
+        return ctypes.CDLL(str(file))
     except OSError as error:
-        raise KernelError(f"the compiled kernels cannot be loaded ({error})") from error
-
-
-def find_compiler() -> str:
-    """Give the C compiler that $CC names, or cc."""
-    name = os.environ.get("CC") or "cc"
-    path = shutil.which(name)
-    if path is None:
-        raise KernelError(f"there is no C compiler {name!r} (gcc would do)")
-    return path
+        first = error
+    try:  # a torch that was made otherwise may keep them to itself
+        ctypes.CDLL("libgomp.so.1", ctypes.RTLD_GLOBAL)
+        return ctypes.CDLL(str(file))
+    except OSError:
+        raise KernelError(f"the kernels cannot be loaded ({first})") from first
 
 
 def cache_folder() -> Path:
@@ -57,52 +111,39 @@ def cache_folder() -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "dragoman"
 
 
-def _digest(compiler: str) -> str:
-    """Name what decides the machine code: a home may be shared by many machines."""
-    content = hashlib.sha256()
-    for source in sorted(SOURCES.iterdir()):
-        content.update(source.read_bytes())
-    version = _run([compiler, "--version"])
-    for part in (*OPTIONS, version, platform.machine(), cpu_features()):
-        content.update(part.encode())
-    return content.hexdigest()[:16]
+def _compiled(compiler: str, level: str) -> Path:
+    """Give the kernels compiled for a level, compiling them only if they are not there.
 
-
-def cpu_features() -> str:
-    """Give what the processor says of itself, as far as it decides the machine code."""
-    if not CPU_TABLE.exists():
-        return ""
-    lines = CPU_TABLE.read_text().splitlines()
-    told = ("flags", "Features", "model name")
-    return "\n".join(sorted({line for line in lines if line.startswith(told)}))
-
-
-def _compile(compiler: str, folder: Path, name: str) -> Path:
-    """Compile into the folder, or into one for this process where that is closed."""
+    A folder that cannot be written to is done without: each process has then its own.
+    """
+    folder, name = cache_folder(), f"kernels-{_digest(compiler, level)}.so"
+    if (folder / name).exists():
+        return folder / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="kernels-", dir=folder))
     except OSError:
-        folder = work = Path(tempfile.mkdtemp(prefix="dragoman-kernels-"))
-    built = work / name
-    sources = [str(source) for source in sorted(SOURCES.glob("*.c"))]
+        folder = Path(tempfile.mkdtemp(prefix="dragoman-kernels-"))
+        work = Path(tempfile.mkdtemp(dir=folder))
     try:
-        _run([compiler, *OPTIONS, *sources, "-o", str(built), "-lm"])
-        built.replace(folder / name)  # whole, or not there
+        built = compiling.compile_kernels(compiler, level, work)
+        return built.replace(folder / name)  # whole, or not there
     finally:
-        if work != folder:
-            shutil.rmtree(work, ignore_errors=True)
-    return folder
+        shutil.rmtree(work, ignore_errors=True)
 
 
-def _run(command: list[str]) -> str:
-    try:
-        done = subprocess.run(  # noqa: S603 (the compiler that this machine names)
-            command, capture_output=True, text=True, check=True, timeout=120
-        )
-    except subprocess.CalledProcessError as error:
-        first = (error.stderr.strip() or "no reason given").splitlines()[0]
-        raise KernelError(f"{command[0]} failed ({first})") from error
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise KernelError(f"{command[0]} failed ({error})") from error
-    return done.stdout
+def _digest(compiler: str, level: str) -> str:
+    """Name what decides the machine code: a home may be shared by many machines."""
+    content = hashlib.sha256()
+    for source in sorted(compiling.SOURCES.iterdir()):
+        content.update(source.read_bytes())
+    here = whole_processor()
+    for part in (
+        *compiling.options_for(level),
+        compiling.version_of(compiler),
+        platform.machine(),
+        here.name,
+        *sorted(here.instructions),
+    ):
+        content.update(part.encode())
+    return content.hexdigest()[:16]

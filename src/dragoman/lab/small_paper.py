@@ -49,4 +49,5 @@ def recipe(shape: Shape, steps: int, batch_tokens: int) -> dict[str, Any]:
         "training.save_every": max(1, steps // 5),
         "training.average_last": 1,  # the rate ends at zero, which averages by itself
         "data.placeholders": False,  # the paper knows none
+        "data.join_share": 0.0,
     }

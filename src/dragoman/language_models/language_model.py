@@ -8,8 +8,15 @@ from typing import Self
 
 import torch
 
+from dragoman.arguments import (
+    check_flags,
+    check_path,
+    check_text,
+    check_whole,
+    texts_of,
+)
 from dragoman.decoding.options import SearchOptions
-from dragoman.errors import ConfigError, EvaluationError
+from dragoman.errors import EvaluationError
 from dragoman.language_models.generation import go_on
 from dragoman.language_models.perplexity import OnProgress, Perplexity, text_nats
 from dragoman.model.decoder_only import DecoderOnly
@@ -32,9 +39,14 @@ class LanguageModel:
         self.tokenizer = saved.tokenizers.source
         self.model = saved.model.to(choose_device(device)).eval()
 
+    def __repr__(self) -> str:
+        size = self.tokenizer.vocabulary_size
+        return f"LanguageModel({size:,} subwords, window {self.config.model.window})"
+
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Self:
         """Load a language model from its folder."""
+        check_path("folder", folder)
         return cls(load_text_model(Path(folder), "language_model"), device)
 
     def generate(
@@ -49,6 +61,9 @@ class LanguageModel:
         one_line: bool = False,
     ) -> str:
         """Give the prompt and how it goes on; `one_line` ends with the line."""
+        check_text("prompt", prompt)
+        check_whole("max_tokens", max_tokens)
+        check_flags(one_line=one_line)
         options = replace(
             SearchOptions.of(self.config.decoding),
             method="sampling",
@@ -57,10 +72,6 @@ class LanguageModel:
             top_p=top_p,
             seed=seed,
         )
-        if max_tokens < 1:
-            raise ConfigError(
-                f"{max_tokens} tokens are none to generate: give at least 1"
-            )
         begun = self.encode(prompt)
         with torch.inference_mode():
             drawn = go_on(self.model, begun, options, self.config.model.window)
@@ -71,7 +82,7 @@ class LanguageModel:
         self, lines: Iterable[str], on_progress: OnProgress = _silent
     ) -> Perplexity:
         """Measure how surprising lines of text are; blank ones are passed over."""
-        texts = [self._normalized(line) for line in lines]
+        texts = [self._normalized(line) for line in texts_of("lines", lines)]
         texts = [text for text in texts if text]
         if not texts:
             raise EvaluationError("there is no text to measure: give at least one line")

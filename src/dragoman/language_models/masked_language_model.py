@@ -8,6 +8,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from dragoman.arguments import check_path, check_text, check_whole, texts_of
 from dragoman.errors import ConfigError
 from dragoman.language_models.embeddings import Embeddings, contextual
 from dragoman.model.device import choose_device
@@ -38,13 +39,19 @@ class MaskedLanguageModel:
         self.mask = mask_id(self.tokenizer)
         self.model = saved.model.to(choose_device(device)).eval()
 
+    def __repr__(self) -> str:
+        size, window = self.tokenizer.vocabulary_size, self.config.model.window
+        return f"MaskedLanguageModel({size:,} subwords, window {window})"
+
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Self:
         """Load a masked language model from its folder."""
+        check_path("folder", folder)
         return cls(load_text_model(Path(folder), "masked_language_model"), device)
 
     def fill(self, text: str, count: int = 5) -> list[list[Filling]]:
         """Give the `count` likeliest words for each [MASK] of a text, best first."""
+        check_whole("count", count, least=None)
         tokens = self.encode(text)
         gaps = [place for place, token in enumerate(tokens) if token == self.mask]
         if not gaps:
@@ -71,10 +78,12 @@ class MaskedLanguageModel:
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Give every token of each text in context, and each text's mean."""
-        return contextual(self.model, self.tokenizer, [self.encode(t) for t in texts])
+        encoded = [self.encode(text) for text in texts_of("texts", texts)]
+        return contextual(self.model, self.tokenizer, encoded)
 
     def encode(self, text: str) -> list[int]:
         """Give the tokens of a text that fits into the window."""
+        check_text("text", text)
         tokens = self.tokenizer.encode(normalize(text, self.config.data.normalization))
         if len(tokens) >= self.config.model.window:
             raise ConfigError(

@@ -15,16 +15,26 @@ def get_weights(model: nn.Module) -> dict[str, Tensor]:
 def set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Copy parameters into the model; names and shapes must be the model's own."""
     own = dict(model.named_parameters())
-    strange = sorted(own.keys() ^ weights.keys())
-    if strange:
-        raise ValueError(f"the weights do not fit the model: {strange[0]!r}")
+    compare_shapes(
+        {name: tuple(parameter.shape) for name, parameter in own.items()},
+        {name: tuple(tensor.shape) for name, tensor in weights.items()},
+    )
     for name, parameter in own.items():
-        if parameter.shape != weights[name].shape:
-            raise ValueError(
-                f"the weights do not fit the model: {name!r} is "
-                f"{tuple(weights[name].shape)}, not {tuple(parameter.shape)}"
-            )
         parameter.copy_(weights[name])
+
+
+def compare_shapes(
+    wanted: Mapping[str, tuple[int, ...]], given: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Say in one line which tensor is missing, strange or of another shape."""
+    if strange := sorted(wanted.keys() ^ given.keys()):
+        raise ValueError(f"the weights do not fit the model: {strange[0]!r}")
+    for name, shape in wanted.items():
+        if shape != given[name]:
+            raise ValueError(
+                f"the weights do not fit the model: {name!r} is {given[name]}, "
+                f"not {shape}"
+            )
 
 
 def count_parameters(model: nn.Module) -> int:

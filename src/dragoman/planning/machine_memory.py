@@ -7,6 +7,7 @@ import torch
 
 MEMORY_TABLE = Path("/proc/meminfo")
 CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+UNKNOWN = 2**63  # more than there is: nobody is then warned
 
 
 def free_memory(device: torch.device) -> int:
@@ -14,9 +15,11 @@ def free_memory(device: torch.device) -> int:
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         return int(free)
-    if not MEMORY_TABLE.exists():
+    if MEMORY_TABLE.exists():
+        return min(_available(MEMORY_TABLE.read_text()), _limit())
+    if hasattr(os, "sysconf"):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min(_available(MEMORY_TABLE.read_text()), _limit())
+    return UNKNOWN
 
 
 def _available(table: str) -> int:
@@ -28,4 +31,4 @@ def _available(table: str) -> int:
 def _limit() -> int:
     """Give the most that a container allows; without one, more than there is."""
     text = CONTAINER_LIMIT.read_text().strip() if CONTAINER_LIMIT.exists() else "max"
-    return int(text) if text.isdecimal() else 2**63
+    return int(text) if text.isdecimal() else UNKNOWN

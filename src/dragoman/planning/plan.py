@@ -7,15 +7,20 @@ from typing import Any
 
 import torch
 
+from dragoman.arguments import check_whole
 from dragoman.config import Config
 from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
 from dragoman.planning.estimate import Machine, Plan, estimate
 from dragoman.planning.machine_memory import free_memory
-from dragoman.planning.speed import Speed, measure_speed, stated_speed
+from dragoman.planning.speed import (
+    Speed,
+    measure_speed,
+    stated_speed,
+    stated_tokens,
+)
 from dragoman.planning.workload import (
     Workload,
-    random_batches,
     sample_batches,
     sample_of,
     stated_workload,
@@ -23,6 +28,7 @@ from dragoman.planning.workload import (
 from dragoman.text.corpus import Corpus, count_pairs
 from dragoman.training.budget import Budget
 from dragoman.training.kernel_choice import chosen_kernels
+from dragoman.training.learning_speed import learning_speed, random_batches
 from dragoman.training.preparation import Prepared
 from dragoman.training.process_memory import resident_memory
 from dragoman.training.progress import PreparationBar
@@ -58,11 +64,23 @@ def plan(
     `tokens`. A process does `flops` per second and may take `memory` bytes; what is
     not said is measured here, by learning for some `seconds`.
     """
+    for name, number in (("pairs", pairs), ("tokens", tokens)):
+        if number is not None:
+            check_whole(name, number)
+    for name, number in (("nodes", nodes), ("processes", processes)):
+        check_whole(name, number)
     corpora = [] if source is None else [Corpus(Path(source), _path(target))]
     _refuse_contradictions(corpora, pairs, tokens, flops, utilization)
     program, place = resident_memory(), choose_device(device)
     number = count_pairs(corpora) if pairs is None else pairs
-    recipe = choose_recipe(preset, minutes, number, settings or {})
+
+    def speed_of(config: Config) -> float:
+        workers = nodes * processes
+        if flops is None:
+            return workers * learning_speed(config, place, config.training.threads)
+        return workers * stated_tokens(config, stated_speed(flops, utilization))
+
+    recipe = choose_recipe(preset, minutes, number, settings or {}, speed_of)
     config = recipe.config
     if config.model.reads_text:
         raise ConfigError(

@@ -3,17 +3,22 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 import torch
 
 from dragoman.config import Config
 from dragoman.data.batching import Batch
 from dragoman.kernels.choice import products_are_narrow
-from dragoman.model.build import build_model
 from dragoman.model.flops import training_flops
 from dragoman.planning.workload import shape_of
-from dragoman.training.objective import Objective, passes
-from dragoman.training.optimizer import Optimizer
+from dragoman.training.learning_speed import (
+    VOCABULARY,
+    everyday_batch,
+    timed_updates,
+    wait_for,
+)
+from dragoman.training.objective import passes
 
 # What the paper's base model reached of the 9.5 TFLOP/s that the paper credits a P100
 # with: its own multiplications, over 12 hours of 8 of them.
@@ -39,6 +44,14 @@ def stated_speed(flops: float, utilization: float | None) -> Speed:
     return Speed(flops, share, None, "as stated")
 
 
+def stated_tokens(config: Config, speed: Speed) -> float:
+    """Give the target tokens that a process of this speed learns from in a second."""
+    vocabulary = config.tokenizer.vocabulary_size or VOCABULARY
+    shape = everyday_batch(config).repeated(passes(config.training))
+    work = training_flops(config.model, vocabulary, shape).total
+    return config.training.batch_tokens * speed.flops * speed.utilization / work
+
+
 def measure_speed(
     config: Config,
     vocabulary: int,
@@ -47,29 +60,17 @@ def measure_speed(
     seconds: float,
 ) -> Speed:
     """Learn from some batches, changing nothing, and compare with plain products."""
-    model = build_model(config.model, vocabulary).to(device).train()
-    objective = Objective(model, config.training)
-    optimizer = Optimizer(model, config.training)
     work = learning = updating = 0.0
     updates = 0
-    began = time.perf_counter()
-    for number, batch in enumerate(batches):
-        start = time.perf_counter()
-        loss = objective(batch)
-        (loss.smoothed / loss.tokens).backward()
-        _wait_for(device)
-        learned = time.perf_counter()
-        optimizer.clip()
-        optimizer.step(rate=0.0)
-        optimizer.forget_gradients()
-        _wait_for(device)
-        if number:  # the first update pays for what later ones reuse
-            updates += 1
-            shape = shape_of(batch).repeated(passes(config.training))
-            work += training_flops(config.model, vocabulary, shape).total
-            learning += learned - start
-            updating += time.perf_counter() - learned
-        if updates >= LEAST_UPDATES and time.perf_counter() - began > seconds:
+    end = time.perf_counter() + seconds
+    timed = timed_updates(config, vocabulary, batches, device)
+    for update in islice(timed, 1, None):  # the first pays for what others reuse
+        updates += 1
+        shape = shape_of(update.batch).repeated(passes(config.training))
+        work += training_flops(config.model, vocabulary, shape).total
+        learning += update.learning
+        updating += update.updating
+        if updates >= LEAST_UPDATES and time.perf_counter() > end:
             break
     flops = product_speed(device)
     return Speed(
@@ -88,14 +89,9 @@ def product_speed(device: torch.device) -> float:
     best = float("inf")
     end = time.perf_counter() + MATRIX_SECONDS
     while time.perf_counter() < end:
-        _wait_for(device)
+        wait_for(device)
         start = time.perf_counter()
         left @ right
-        _wait_for(device)
+        wait_for(device)
         best = min(best, time.perf_counter() - start)
     return 2 * MATRIX**3 / best
-
-
-def _wait_for(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)

@@ -6,14 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from dragoman.config import Config
-from dragoman.data.batching import Batch, make_batch, read_batch
+from dragoman.data.batching import Batch, read_batch
 from dragoman.data.sampler import Position, Sampler
 from dragoman.errors import ConfigError
 from dragoman.model.flops import BatchShape
-from dragoman.special_tokens import NAMES
 from dragoman.text.corpus import Corpus, RawPair, count_pairs, read_pairs
 from dragoman.text.tokenizer import choose_vocabulary_size
 from dragoman.training.preparation import Prepared, prepare
@@ -153,18 +150,3 @@ def sample_batches(prepared: Prepared, config: Config, most: int) -> Iterator[Ba
     for indices, _ in sampler.batches(Position(0, 0)):
         longest = int(store.target_lengths[indices].max()) + 1
         yield read_batch(store, indices[: max(1, most // longest)])
-
-
-def random_batches(shape: BatchShape, vocabulary: int, most: int) -> Iterator[Batch]:
-    """Make up batches without end, of a shape cut to about `most` target tokens."""
-    random = np.random.default_rng(0)
-    source, target = (
-        max(1, round(length) - 1)  # END comes on top
-        for length in (shape.source_length, shape.target_length)
-    )
-    rows = max(1, min(round(shape.rows), most // (target + 1)))
-    while True:
-        yield make_batch(
-            list(random.integers(len(NAMES), vocabulary, (rows, source))),
-            list(random.integers(len(NAMES), vocabulary, (rows, target))),
-        )

@@ -56,7 +56,7 @@ def build_app(
     return Starlette(
         routes=[*questions, *pages, Mount("/static", StaticFiles(directory=STATIC))],
         middleware=[Middleware(Guard, names=(host,))],
-        exception_handlers={HTTPException: _refused, Exception: _unforeseen},
+        exception_handlers={HTTPException: _refused, Exception: _internal_error},
     )
 
 
@@ -88,6 +88,6 @@ async def _refused(request: Request, error: Exception) -> Response:
     return error_response(error.status_code, f"{request.url.path}: {error.detail}")
 
 
-async def _unforeseen(request: Request, error: Exception) -> Response:
-    log.error("unforeseen at %s", request.url.path, exc_info=error)
-    return error_response(500, f"unforeseen {type(error).__name__}: {error}")
+async def _internal_error(request: Request, error: Exception) -> Response:
+    log.error("internal error at %s", request.url.path, exc_info=error)
+    return error_response(500, f"internal error: {type(error).__name__}: {error}")

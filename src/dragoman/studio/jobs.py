@@ -87,5 +87,5 @@ def _run(job: Job, work: Work) -> None:
     except DragomanError as error:
         job.error, job.state = str(error), "failed"
     except Exception as error:
-        job.error = f"unforeseen {type(error).__name__}: {error}"
+        job.error = f"internal error: {type(error).__name__}: {error}"
         job.state = "failed"

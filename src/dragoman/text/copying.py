@@ -16,9 +16,11 @@ from random import Random
 from dragoman.text.placeholders import MARKS, hide
 from dragoman.text.spans import Kind, Span, find_spans
 
-# Some are left to see, because a sentence may hold more of them than there are marks.
-SHARE_OF_COMMON_SPANS = 0.8
+# Some are left to see: a sentence may hold more of them than there are marks, and
+# numbers are shown first, because they may become words.
+SHARE_OF_COMMON_SPANS = 0.5
 _WORD = re.compile(r"\w{3,}")  # shorter ones are often alike by chance
+_GROUPING = re.compile(r"(?<=\d)[.,'’](?=\d{3}(?!\d))")
 _CLOSING = ".!?。！？…"
 
 Marked = tuple[Span, str]
@@ -53,15 +55,22 @@ def _common(source: str, target: str) -> list[tuple[Span, Span]]:
     """Pair the spans that both sides have, where each has them equally often."""
     spans = find_spans(source)
     others = find_spans(target) if spans else []
-    counts = Counter(s.text for s in spans), Counter(s.text for s in others)
+    counts = Counter(map(_meaning, spans)), Counter(map(_meaning, others))
     mates: dict[str, list[Span]] = {}
     for span in others:
-        mates.setdefault(span.text, []).append(span)
+        mates.setdefault(_meaning(span), []).append(span)
     return [
-        (span, mates[span.text].pop(0))
+        (span, mates[meaning].pop(0))
         for span in spans
-        if counts[0][span.text] == counts[1][span.text]
+        if counts[0][meaning := _meaning(span)] == counts[1][meaning]
     ]
+
+
+def _meaning(span: Span) -> str:
+    """Give what is the same for "1,234" and "1.234", for "5%" and "5 %"."""
+    if span.kind is not Kind.NUMBER:
+        return span.text
+    return "".join(_GROUPING.sub("", span.text).split())
 
 
 def _mark(pairs: Sequence[tuple[Span, Span]], marks: Sequence[str]) -> Marks:

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from dragoman import durable
 from dragoman.errors import FetchError
 
 MANIFEST = "corpus-manifest.json"
@@ -68,14 +68,15 @@ def write_corpus(folder: Path, contents: CorpusContents) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / UNFINISHED).touch()
     for name, content in contents.files.items():
-        _write_durably(folder / name, content)
+        durable.replace_bytes(folder / name, content)
     manifest = {
         "corpus": contents.name,
         "languages": [contents.source, contents.target],
         "pairs": dict(contents.pairs),
         "sha256": {name: _sha256(content) for name, content in contents.files.items()},
     }
-    _write_durably(folder / MANIFEST, (json.dumps(manifest, indent=2) + "\n").encode())
+    content = (json.dumps(manifest, indent=2) + "\n").encode()
+    durable.replace_bytes(folder / MANIFEST, content)
     (folder / UNFINISHED).unlink(missing_ok=True)
 
 
@@ -99,7 +100,7 @@ def open_corpus(folder: Path, name: str) -> CorpusFiles | None:
     if not {text.name for text in files.texts} <= set(hashes):
         raise FetchError(_altered(path))
     for file, sha in hashes.items():
-        if not (folder / file).is_file() or _sha256_of(folder / file) != sha:
+        if not (folder / file).is_file() or durable.sha256(folder / file) != sha:
             raise FetchError(_altered(folder / file))
     return files
 
@@ -130,17 +131,3 @@ def _altered(path: Path) -> str:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

@@ -1,31 +1,19 @@
 """What one sentence asks of its translation, and whether it was given."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field
 
+from dragoman.text.carried import Carried, Outcome
 from dragoman.text.glossary import FoundTerm, Glossary
 from dragoman.text.normalization import normalize
-from dragoman.text.pairs import shown
+from dragoman.text.number_formats import NumberFormats, places_of
 from dragoman.text.placeholders import MARKS, Hidden, protect, restore
 from dragoman.text.spans import Kind, Span, find_spans, tag_pairs, unpaired_tags
-from dragoman.text.words import count_whole
+from dragoman.text.words import whole_places
 
-
-@dataclass(frozen=True)
-class Carried:
-    """Something that a sentence asked its translation to contain."""
-
-    kind: str  # "term", or what kind of span: "tag", "variable", "address", "number"
-    source: str
-    target: str  # as it stands in the translation
-    placed: bool  # by the model; else it was put at the end, or stands in a wrong place
-
-    def __str__(self) -> str:
-        text = self.source
-        if self.target != self.source:
-            text += f" → {self.target}"
-        return shown(text if self.placed else f"not placed: {text}")
+_AS_THEY_ARE = NumberFormats("", "")
+_ENDING = r"\w{0,4}"  # what an inflected form may have at its end
 
 
 @dataclass(frozen=True)
@@ -37,6 +25,8 @@ class Demands:
     hidden: tuple[Hidden, ...] = ()
     left: tuple[Span, ...] = ()  # to be spelled out, for want of placeholders
     terms: tuple[FoundTerm, ...] = ()
+    formats: NumberFormats = field(default=_AS_THEY_ARE, compare=False, repr=False)
+    only_spans: bool = False  # there is nothing to translate
 
     @property
     def anything(self) -> bool:
@@ -48,66 +38,135 @@ class Demands:
         if not self.anything:
             return True
         counts = {mark: sum(h.mark == mark for h in self.hidden) for mark in MARKS}
-        return (
-            all(translated.count(mark) == counts[mark] for mark in MARKS)
-            and all(self._is_kept(span.text, translated) for span in self.left)
-            and all(self._is_used(term, translated) for term in self.terms)
-            and not self._disordered(translated)
+        return all(translated.count(mark) == counts[mark] for mark in MARKS) and all(
+            carried.placed for carried in self.report(self._restored(translated))
         )
 
     def finish(self, translated: str) -> tuple[str, tuple[Carried, ...]]:
         """Give the text with everything in it, and a report; what lacks comes last."""
         if not self.anything:
             return translated, ()
-        placed = {
-            mark: translated.count(mark) if mark in translated else 0 for mark in MARKS
+        text = self._restored(translated)
+        lacking = {
+            number: self._preferred(number)
+            for number, carried in enumerate(self.report(text))
+            if carried.outcome is Outcome.MISSING
         }
-        disordered = self._disordered(translated)
-        text = restore(translated, self.hidden)
+        text = " ".join([text, *lacking.values()]).strip(" ")
+        return text, self.report(text, lacking)
+
+    def report(
+        self, text: str, appended: Container[int] = frozenset()
+    ) -> tuple[Carried, ...]:
+        """Look for everything in a final text: the one check that all reports are of.
+
+        `appended` names, by number, what was put at the end of the text.
+        """
+        misplaced = self._disordered(text)
+        counted: dict[tuple[str, ...], int] = {}
         report = []
-        for hidden in self.hidden:
-            there = placed[hidden.mark] > 0
-            placed[hidden.mark] -= 1
-            if not there:
-                text = f"{text} {hidden.text}"
-            right = there and not (disordered and hidden.text.startswith("<"))
-            report.append(Carried(_kind(hidden.text), hidden.text, hidden.text, right))
-        for span in self.left:
-            there = self._is_kept(span.text, text)
-            if not there:
-                text = f"{text} {span.text}"
-            report.append(Carried(span.kind, span.text, span.text, there))
-        for term in self.terms:
-            there = self._is_used(term, text)
-            if not there:
-                text = f"{text} {term.targets[0]}"
-            used = [form for form in term.targets if count_whole(text, [form])]
-            report.append(Carried("term", term.text, used[0], there))
-        return text.strip(" "), tuple(report)
+        for number, item in enumerate(self._items):
+            forms = self._forms(item)
+            earlier = counted.get(forms, 0)
+            counted[forms] = earlier + 1
+            found = _found(item, forms, text, earlier)
+            if number in appended and found.outcome is not Outcome.MISSING:
+                outcome = Outcome.APPENDED
+            elif misplaced and isinstance(item, Span) and item.kind is Kind.TAG:
+                outcome = max(found.outcome, Outcome.MISPLACED, key=_severity)
+            else:
+                outcome = found.outcome
+            kind = str(item.kind) if isinstance(item, Span) else "term"
+            written = found.text
+            case_kept = not written or written in _as_given(item, forms)
+            report.append(Carried(kind, item.text, written, outcome, case_kept))
+        return tuple(report)
 
-    def _is_kept(self, span: str, translated: str) -> bool:
-        wanted = sum(other.text == span for other in self.left)
-        return translated.count(span) >= wanted
+    @property
+    def _items(self) -> "list[Span | FoundTerm]":
+        return [*self._spans, *self.terms]
 
-    def _is_used(self, term: FoundTerm, translated: str) -> bool:
-        wanted = sum(other.targets == term.targets for other in self.terms)
-        return count_whole(translated, term.targets) >= wanted
+    @property
+    def _spans(self) -> tuple[Span, ...]:
+        return (*(hidden.span for hidden in self.hidden), *self.left)
 
-    def _disordered(self, translated: str) -> bool:
+    def _restored(self, translated: str) -> str:
+        return restore(translated, self.hidden, self.formats.write)
+
+    def _forms(self, item: Span | FoundTerm) -> tuple[str, ...]:
+        return self.forms_of(item) if isinstance(item, Span) else item.targets
+
+    def forms_of(self, span: Span) -> tuple[str, ...]:
+        """Give the forms of a span that count as right; the first is preferred."""
+        return self.formats.forms(span)
+
+    def _preferred(self, number: int) -> str:
+        return self._forms(self._items[number])[0]
+
+    def _disordered(self, text: str) -> bool:
         """Say whether tags enclose less properly than they did, or nothing at all."""
-        if not any("<" in text for text in self._span_texts()):
+        tags = [span.text for span in self._spans if span.kind is Kind.TAG]
+        if not tags:
             return False
-        text = restore(translated, self.hidden)
         if unpaired_tags(text) > unpaired_tags(self.source):
             return True
-        hidden = self.hidden
         return any(
-            re.search(f"{hidden[start].mark} *{hidden[end].mark}", translated)
-            for start, end in tag_pairs([h.text for h in hidden])
+            re.search(f"{re.escape(tags[start])} *{re.escape(tags[end])}", text)
+            for start, end in tag_pairs(tags)
+            if not re.search(
+                f"{re.escape(tags[start])} *{re.escape(tags[end])}", self.source
+            )
         )
 
-    def _span_texts(self) -> list[str]:
-        return [h.text for h in self.hidden] + [span.text for span in self.left]
+
+@dataclass(frozen=True)
+class _Found:
+    outcome: Outcome
+    text: str
+
+
+def _found(
+    item: Span | FoundTerm, forms: Sequence[str], text: str, earlier: int
+) -> _Found:
+    """Look for one item, where so many equal ones were found before it."""
+    places = _places(item, forms, text)
+    if len(places) > earlier:
+        start, end = places[earlier]
+        return _Found(Outcome.PLACED, text[start:end])
+    if isinstance(item, FoundTerm):
+        any_form = "|".join(re.escape(form) for form in forms)
+        pattern = rf"(?<!\w)(?:{any_form}){_ENDING}(?!\w)"
+        alike = list(re.finditer(pattern, text, re.IGNORECASE))
+        if len(alike) > earlier:
+            return _Found(Outcome.CHANGED, alike[earlier][0])
+    return _Found(Outcome.MISSING, "")
+
+
+def _places(
+    item: Span | FoundTerm, forms: Sequence[str], text: str
+) -> list[tuple[int, int]]:
+    """Give where an item stands in one of its forms, the longest at each place."""
+    ends: dict[int, int] = {}
+    for form in forms:
+        for start in _starts(item, form, text):
+            ends[start] = max(ends.get(start, 0), start + len(form))
+    return sorted(ends.items())
+
+
+def _starts(item: Span | FoundTerm, form: str, text: str) -> Iterator[int]:
+    if isinstance(item, FoundTerm):
+        return whole_places(text, form)
+    if item.kind is Kind.NUMBER:
+        return places_of(form, text)
+    return (found.start() for found in re.finditer(re.escape(form), text))
+
+
+def _as_given(item: Span | FoundTerm, forms: Sequence[str]) -> Container[str]:
+    return forms if isinstance(item, Span) else item.given
+
+
+def _severity(outcome: Outcome) -> int:
+    return list(Outcome).index(outcome)
 
 
 def demands_of(
@@ -117,34 +176,44 @@ def demands_of(
     protecting: bool,
     has_placeholders: bool,
     glossary: Glossary | None,
+    formats: NumberFormats = _AS_THEY_ARE,
+    showing: bool = False,
 ) -> Demands:
     """Find what a sentence asks for, and hide what can be hidden.
 
     Spans are taken as they stand in the source, before its normalisation to `form`. A
-    number in one of the glossary's terms is the glossary's matter.
+    number in one of the glossary's terms is the glossary's matter. With `showing`,
+    numbers that may become words stay to be seen, except such as look like marks.
     """
     masked = source
     hidden: tuple[Hidden, ...] = ()
     left = tuple(_spans_outside_terms(source, glossary)) if protecting else ()
+    only_spans = bool(left) and not _has_words(source, left)
     if has_placeholders:
-        protected = protect(source, left)
-        masked, hidden, left = protected.text, protected.hidden, protected.left
+        shown = tuple(s for s in left if showing and formats.words(s))
+        protected = protect(source, [span for span in left if span not in shown])
+        masked, hidden = protected.text, protected.hidden
+        left = (*protected.left, *shown)
     text = normalize(masked, form)
     terms = tuple(glossary.find(text)) if glossary else ()
-    return Demands(source, text, hidden, left, terms)
+    return Demands(source, text, hidden, left, terms, formats, only_spans and not terms)
+
+
+def _has_words(source: str, spans: Sequence[Span]) -> bool:
+    """Say whether there is a letter or a digit outside the spans."""
+    ends = [0, *(span.end for span in spans)]
+    starts = [*(span.start for span in spans), len(source)]
+    between = (source[a:b] for a, b in zip(ends, starts, strict=True))
+    return any(character.isalnum() for part in between for character in part)
 
 
 def _spans_outside_terms(source: str, glossary: Glossary | None) -> Iterator[Span]:
-    terms = glossary.find(source) if glossary else []
-    for span in find_spans(source):
+    spans = find_spans(source)
+    terms = glossary.find(source) if glossary and spans else []
+    for span in spans:
         in_term = any(
             term.start <= span.start and span.end <= term.start + len(term.text)
             for term in terms
         )
         if not (in_term and span.kind is Kind.NUMBER):
             yield span
-
-
-def _kind(text: str) -> str:
-    spans = find_spans(text)
-    return str(spans[0].kind if spans else Kind.VARIABLE)

@@ -1,10 +1,11 @@
 """Terms whose translation is given, and where they stand in a text."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from dragoman.arguments import check_is, check_path, check_text
 from dragoman.errors import GlossaryError
 from dragoman.text.normalization import normalize
 from dragoman.text.words import is_in_word, units
@@ -15,7 +16,7 @@ class Term:
     """A term in its forms, and the forms of its translation; the first is preferred."""
 
     sources: tuple[str, ...]
-    targets: tuple[str, ...]
+    targets: tuple[str, ...]  # none: it is not translated
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,15 @@ class FoundTerm:
     text: str
     start: int
     targets: tuple[str, ...]
+    given: tuple[str, ...]  # those that have the capitals of the glossary
 
 
 class Glossary:
     """Terms by the first word of each of their forms."""
 
-    def __init__(self, terms: Iterable[Term]) -> None:
+    def __init__(self, terms: Iterable[Term], notes: Iterable[str] = ()) -> None:
         self.terms = tuple(terms)
+        self.notes = tuple(notes)  # on lines that may not mean what they say
         self._forms: dict[str, list[tuple[str, Term]]] = {}
         for term in self.terms:
             for form in term.sources:
@@ -43,10 +46,17 @@ class Glossary:
     def __len__(self) -> int:
         return len(self.terms)
 
+    def __repr__(self) -> str:
+        return f"Glossary({len(self)} term{'' if len(self) == 1 else 's'})"
+
     @classmethod
     def of(cls, pairs: Mapping[str, str]) -> Self:
         """Make a glossary of terms and their translations; "" is not translated."""
-        lines = (f"{source}\t{target}" for source, target in pairs.items())
+        check_is("a glossary", pairs, Mapping, "a mapping of terms to translations")
+        for source, target in pairs.items():
+            check_text("a term", source)
+            check_text(f"the translation of {source!r}", target)
+        lines = [f"{source}\t{target}" for source, target in pairs.items()]
         return cls(_read(lines, "the glossary"))
 
     @classmethod
@@ -55,6 +65,7 @@ class Glossary:
 
         Forms may also be separated by "|". Without a translation a term stays as it is.
         """
+        check_path("a glossary", path)
         try:
             text = Path(path).read_bytes().decode("utf-8-sig")
         except OSError as error:
@@ -66,7 +77,8 @@ class Glossary:
             raise GlossaryError(
                 f"the glossary {path} is not UTF-8: save it as UTF-8"
             ) from error
-        return cls(_read(text.splitlines(), str(path)))
+        lines = text.splitlines()
+        return cls(_read(lines, str(path)), _notes(lines, str(path)))
 
     def find(self, text: str) -> list[FoundTerm]:
         """Give the terms of a text from left to right, the longest where they overlap.
@@ -81,8 +93,10 @@ class Glossary:
             for form, term in self._forms.get(word.casefold(), ()):
                 written = text[start : start + len(form)]
                 if _is_form(written, form) and _ends_there(text, start, form):
-                    targets = _forms_as_written(term.targets, written)
-                    found.append(FoundTerm(written, start, targets))
+                    given = term.targets or (written,)
+                    # What is not translated keeps the source's form.
+                    targets = _forms_as_written(term.targets, written) or given
+                    found.append(FoundTerm(written, start, targets, given))
                     end = start + len(form)
                     break
         return found
@@ -118,9 +132,28 @@ def _read(lines: Iterable[str], name: str) -> list[Term]:
                 f"line {number} of {name} has no term before its tab: write a term, "
                 "a tab and its translation"
             )
-        targets = _forms(others) or sources
+        targets = _forms(others)
         terms[sources] = tuple(dict.fromkeys(terms.get(sources, ()) + targets))
     return [Term(sources, targets) for sources, targets in terms.items()]
+
+
+def _notes(lines: Iterable[str], name: str) -> Iterator[str]:
+    """Point out lines with too few or too many columns, and how they were read."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("# "):
+            continue
+        term, *columns = (column.strip() for column in line.split("\t"))
+        if not columns:
+            yield (
+                f"line {number} of {name} has no tab: {term!r} is taken for a term "
+                "that stays as it is (a tab at its end says so)"
+            )
+        elif any(columns[1:]):
+            yield (
+                f"line {number} of {name} has {len(columns) + 1} columns: "
+                f"{columns[1]!r} is taken for another form of {columns[0]!r} (forms "
+                "are better separated by |)"
+            )
 
 
 def _forms(columns: Iterable[str]) -> tuple[str, ...]:

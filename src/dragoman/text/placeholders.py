@@ -7,11 +7,12 @@ words around it are spelled as always, and taken away again when the span comes 
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dragoman.text.spans import Kind, Span, find_spans
 from dragoman.text.tokenizer import Tokenizer
+from dragoman.text.words import is_in_word
 
 MARKS = tuple(f"⟦{number}⟧" for number in range(1, 10))
 _MARK = re.compile("⟦[1-9]⟧")
@@ -22,9 +23,15 @@ class Hidden:
     """A span behind a placeholder, and how it stood against the words around it."""
 
     mark: str
-    text: str
+    span: Span
     joined_before: str  # the character that it stood against; "" for a space
-    joined_after: bool  # to what begins a word: a letter, an opening quote
+    joined_after: str  # the same, if it begins a word: a letter, an opening quote
+    blank_stays: bool = False  # the source has one beside a script without blanks
+
+    @property
+    def text(self) -> str:
+        """The span as it stands in the source."""
+        return self.span.text
 
 
 @dataclass(frozen=True)
@@ -79,12 +86,19 @@ def hide(
             continue
         before = text[span.start - 1] if span.start else ""
         joined_before = "" if before in ("", " ") else before
-        joined_after = _begins_word(text[span.end : span.end + 1])
-        spaced = " " * bool(joined_before), " " * joined_after
+        after = text[span.end : span.end + 1]
+        joined_after = after if _begins_word(after) else ""
+        spaced = " " * bool(joined_before), " " * bool(joined_after)
         parts += [text[end : span.start], spaced[0], mark, spaced[1]]
-        hidden.append(Hidden(mark, span.text, joined_before, joined_after))
+        near = text[: span.start].rstrip(" ")[-1:], text[span.end :].lstrip(" ")[:1]
+        stays = any(map(_is_unspaced, near))
+        hidden.append(Hidden(mark, span, joined_before, joined_after, stays))
         end = span.end
     return "".join([*parts, text[end:]]), tuple(hidden)
+
+
+def _as_it_is(span: Span) -> str:
+    return span.text
 
 
 def _begins_word(character: str) -> bool:
@@ -95,8 +109,10 @@ def _begins_word(character: str) -> bool:
     return character in "¿¡" or not closing
 
 
-def restore(text: str, hidden: Sequence[Hidden]) -> str:
-    """Put the spans back in the places of their marks.
+def restore(
+    text: str, hidden: Sequence[Hidden], write: Callable[[Span], str] = _as_it_is
+) -> str:
+    """Put the spans back in the places of their marks, as `write` spells each.
 
     A mark that stands there more often than it should is left out the further times.
     """
@@ -110,15 +126,53 @@ def restore(text: str, hidden: Sequence[Hidden]) -> str:
             end += spaced_after and (not restored or restored[-1] == " ")
             continue
         span = waiting[found[0]].pop(0)
-        if restored.endswith(" ") and _stays_joined(span.joined_before, restored[:-1]):
-            restored = restored[:-1]
-        restored += span.text
-        end += spaced_after and span.joined_after
+        restored = _before(restored, span) + write(span.span)
+        following = text[end + spaced_after : end + spaced_after + 1]
+        if spaced_after:
+            end += _joins_after(span, following)
+        elif span.joined_after != following and _is_spaced_word(following):
+            restored += " "  # "1.2.3" and "Los" were two words
     return restored + text[end:]
 
 
-def _stays_joined(in_source: str, before: str) -> bool:
-    """Say whether a span stands against what is before it now, as "5.0" in "(5.0"."""
+def _before(restored: str, span: Hidden) -> str:
+    """Join a span to what is before it or set it off, as in the source."""
+    if restored.endswith(" "):
+        before = restored[:-1]
+        return before if _joins_before(span, before) else restored
+    if span.joined_before != restored[-1:] and _is_spaced_word(restored[-1:]):
+        return restored + " "
+    return restored
+
+
+def _joins_before(span: Hidden, before: str) -> bool:
+    """Say whether a span stands against what is before it now, as "5" in "(5"."""
+    in_source = span.joined_before
     if in_source.isspace():
         return before.endswith(in_source)
-    return bool(in_source) and (in_source.isalnum() or not before[-1:].isalnum())
+    if not in_source:
+        return not span.blank_stays and _is_unspaced(before[-1:])
+    if in_source.isalnum():
+        return span.span.kind is Kind.TAG or before.endswith(in_source)
+    return not before[-1:].isalnum()
+
+
+def _joins_after(span: Hidden, following: str) -> bool:
+    """Say whether a span stands against what follows it now.
+
+    A tag does if it did; of anything else only what it stood against, so that
+    "10-minute" becomes "10 minutos" and "{n}x" stays "{n}x".
+    """
+    if span.span.kind is Kind.TAG:
+        return bool(span.joined_after)
+    if following and following == span.joined_after:
+        return True
+    return not span.blank_stays and _is_unspaced(following)
+
+
+def _is_spaced_word(character: str) -> bool:
+    return character.isalpha() and is_in_word(character)
+
+
+def _is_unspaced(character: str) -> bool:
+    return character.isalpha() and not is_in_word(character)

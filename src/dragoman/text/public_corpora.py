@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from dragoman.arguments import check_choice
 from dragoman.errors import FetchError
 from dragoman.text.corpus_folder import (
     CorpusContents,
@@ -128,10 +129,7 @@ def get(
     name: str, folder: Path, *, on_message: Callable[[str], None] | None = None
 ) -> CorpusFiles:
     """Put a public corpus, divided without leaks, into a folder, unless it is there."""
-    if name not in CORPORA:
-        raise FetchError(
-            f"there is no corpus {name!r}: choose one of {', '.join(CORPORA)}"
-        )
+    check_choice("corpus", name, tuple(CORPORA), FetchError)
     try:
         return _find_or_make(CORPORA[name], folder, on_message or _say_nothing)
     except OSError as error:

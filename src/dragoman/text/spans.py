@@ -1,4 +1,4 @@
-"""Finds what must survive translation: tags, variables, addresses, numbers.
+"""Finds what must survive translation: tags, variables, code, addresses, numbers.
 
 Each is found in the source as it stands; nothing is parsed beyond its own borders, and
 the time taken grows with the length of the text alone.
@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dragoman.text.number_spans import NUMBER
+
 _LONGEST = 2000  # characters of a quoted value or of a variable in braces
-_LONG_NUMBER = 4  # digits from which a number is copied rather than translated
 _TAG = (
     r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
     r"|</?[A-Za-z][\w:.\-]*"
@@ -18,23 +19,31 @@ _TAG = (
     r"|&(?:[A-Za-z][A-Za-z0-9]{1,31}|\#\d{1,7}|\#[xX][0-9A-Fa-f]{1,6});"
 )
 _VARIABLE = (
-    r"\{\{[^{}]*\}\}|[$%\#]\{[^{}]*\}|%\([^()\s]*\)[\-+\#0]*[\d.]*[a-zA-Z]"
+    r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|\{\#[^{}]*\#\}"
+    r"|[$%\#]\{[^{}]*\}|%\([^()\s]*\)[\-+\#0]*[\d.]*[a-zA-Z]"
+    r"|(?<![\w$])\$[A-Za-z_]\w*"  # $HOME
     # A number before "%" makes it a percentage: "100%sure" has no variable.
     r"|(?<![\d%])%(?:\d+\$)?[\-+\#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?"
     r"(?:(?:hh|h|ll|l|L|q|j|z|t)?(?:[sd@]|[iufgxXc](?![A-Za-z]))|%)"
 )
+_CODE = (
+    rf"```[^`]{{1,{_LONGEST}}}```|`[^`\n]{{1,{_LONGEST}}}`"
+    r"|(?<!\w)[A-Za-z]:\\[^\s<>|\"?*]*"  # a path of Windows
+    r"|(?<![\w./~])(?:~|\.{1,2})?(?:/[\w.\-]+){2,}/?"  # a path of Unix
+    r"|(?<![^\W_])[A-Za-z0-9_]{0,64}_\w[\w.]{0,64}(?<!\.)"  # snake_case, report_2.pdf
+)
 _ADDRESS = (
     r"(?<![A-Za-z])(?:(?:https?|ftps?|file|ssh|git)://|www\.)[^\s<>{}\"|\\^`]+"
     r"|(?<![\w.+%\-])(?:mailto:)?[\w.+%\-]{1,64}@[\w\-]+(?:\.[\w\-]+)+"
+    r"|(?<![\w.@/])@[A-Za-z_]\w*"  # @user
 )
-_NUMBER = r"(?<![\w.,])\d+(?:[.,:/'’\-]\d+)*(?!\w)"
 _FOUND = re.compile(
     rf"(?P<tag>{_TAG})|(?P<variable>{_VARIABLE})|(?P<address>{_ADDRESS})"
-    rf"|(?P<mark>⟦[1-9]⟧)|(?P<number>{_NUMBER})|(?P<brace>\{{)",
+    rf"|(?P<code>{_CODE})|(?P<mark>⟦[1-9]⟧)|(?P<number>{NUMBER})|(?P<brace>\{{)",
     re.DOTALL,
 )
 # Most sentences have nothing of this, and looking for it is quick.
-_HINT = re.compile(r"[<{%&@⟦\d]|://|www\.")
+_HINT = re.compile(r"[<{%&@⟦\d`$\\_/]|www\.")
 # "{name}", "{0}", "{n:.2f}" and ICU's "{n, plural, ...}", but not "{some words}".
 _ARGUMENT = re.compile(r"\s*[\w.\-\[\]]*\s*(?:[,:!].*)?", re.DOTALL)
 _TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.\-]*)[^<]*?(/?)>", re.DOTALL)
@@ -50,6 +59,7 @@ class Kind(StrEnum):
     TAG = "tag"
     VARIABLE = "variable"
     ADDRESS = "address"
+    CODE = "code"
     NUMBER = "number"
     MARK = "mark"  # what looks like one of our own placeholders
 
@@ -72,7 +82,8 @@ def find_spans(text: str) -> list[Span]:
     for start, end, kind in _places(text):
         if spans and spans[-1].end == start:
             before = spans.pop()
-            start, kind = before.start, before.kind
+            start = before.start
+            kind = before.kind if kind is not Kind.TAG else kind
         spans.append(Span(start, end, text[start:end], kind))
     return spans
 
@@ -88,9 +99,6 @@ def _places(text: str) -> Iterator[tuple[int, int, Kind]]:
             case "address":
                 end = start + len(_without_end_of_sentence(found[0]))
                 kind = Kind.ADDRESS
-            case "number" if not _worth_copying(found[0]):
-                place = end
-                continue
             case group:
                 assert group is not None, "every alternative has a name"
                 kind = Kind(group)
@@ -117,13 +125,6 @@ def _without_end_of_sentence(address: str) -> str:
             break
         address = address[:-1]
     return address
-
-
-def _worth_copying(number: str) -> bool:
-    """Say whether a number is long or decimal; "7" may well become a word."""
-    return (
-        sum(map(str.isdigit, number)) >= _LONG_NUMBER or "." in number or "," in number
-    )
 
 
 def unpaired_tags(text: str) -> int:

@@ -1,7 +1,7 @@
 """Where words begin and end, in scripts with spaces and in those without."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import cache
 
 from dragoman.text.tokenizer import Tokenizer
@@ -37,12 +37,9 @@ def _whole(phrase: str) -> re.Pattern[str]:
 _UNSIGNED = rf"[^\W{_UNSPACED}]"  # of one width, as a look behind has to be
 
 
-def count_whole(text: str, phrases: Sequence[str]) -> int:
-    """Count where any of the phrases stands as whole words, each place once."""
-    places = {
-        found.start() for phrase in phrases for found in _whole(phrase).finditer(text)
-    }
-    return len(places)
+def whole_places(text: str, phrase: str) -> Iterator[int]:
+    """Give where a phrase stands as whole words."""
+    return (found.start() for found in _whole(phrase).finditer(text))
 
 
 def inside_words(tokenizer: Tokenizer) -> tuple[frozenset[int], ...]:

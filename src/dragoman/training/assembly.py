@@ -2,11 +2,10 @@
 
 import copy
 
-from dragoman.config import Config, TrainingConfig
+from dragoman.config import TrainingConfig
 from dragoman.model.network import TranslationNetwork
 from dragoman.training.batch_growth import BatchGrowth
 from dragoman.training.batch_source import BatchSource
-from dragoman.training.budget import Budget
 from dragoman.training.check import check_table
 from dragoman.training.checkpoints import Checkpoints
 from dragoman.training.circumstances import Circumstances, going_on_under
@@ -18,9 +17,11 @@ from dragoman.training.loop import Trainer
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizer
+from dragoman.training.pace import LEFT_BY_OPTIMIZER, Pace
 from dragoman.training.preparation import Prepared
 from dragoman.training.progress import ProgressBar
 from dragoman.training.request import Request
+from dragoman.training.run_record import RunRecord
 from dragoman.training.schedule import Schedule
 from dragoman.training.trial import try_out
 from dragoman.training.validation import Validator
@@ -28,15 +29,15 @@ from dragoman.training.validation import Validator
 
 def assemble(
     request: Request,
-    config: Config,
-    budget: Budget,
+    record: RunRecord,
     prepared: Prepared,
     model: TranslationNetwork,
     progress: ProgressBar,
     interruption: Interruption,
 ) -> Trainer:
     """Put the parts of a run together, and go on where an earlier one stopped."""
-    settings, processes = config.training, request.processes
+    config, processes = record.config, request.processes
+    settings = config.training
     source = BatchSource(
         prepared.store, prepared.tokenizers, config, request.device, processes
     )
@@ -58,6 +59,7 @@ def assemble(
     learner = _learner(model, request, settings)
     objective = processes.spread(Objective(learner, settings), settings.sharding)
     optimizer = Optimizer(learner, settings)
+    tried = try_out(objective, source.largest(), settings)
     trainer = Trainer(
         model=model,
         objective=objective,
@@ -67,7 +69,7 @@ def assemble(
         dropout=DropoutGrowth(learner, settings.dropout_growth),
         batch_growth=BatchGrowth(settings.batch_growth),
         settings=settings,
-        budget=budget,
+        budget=record.budget,
         batches_per_epoch=prepared.report.batches_per_epoch,
         batches=source.batches,
         validate=Validator.build(model, prepared, config, optimizer.average),
@@ -83,9 +85,13 @@ def assemble(
         interruption=interruption,
         guard=Guard(request.folder, settings, processes.rank),
         circumstances=circumstances,
+        pace=Pace(
+            record.budget.minutes,
+            record.speed or LEFT_BY_OPTIMIZER * processes.count / tried,
+            circumstances.threads,
+        ),
     )
-    seconds_per_token = try_out(objective, source.largest(), settings)
-    progress.say(check_table(prepared, objective, source, config, seconds_per_token))
+    progress.say(check_table(prepared, objective, source, config, tried))
     if step is not None:
         trainer.restore(newest)
         progress.say(f"going on after update {step:,}")

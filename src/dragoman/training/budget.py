@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dragoman.errors import ConfigError
+from dragoman.arguments import check_number, check_whole
 
 
 @dataclass(frozen=True)
@@ -14,12 +14,11 @@ class Budget:
     minutes: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("steps", "epochs", "minutes"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ConfigError(
-                    f"a budget of {value:g} {name} is nothing: give a number above 0"
-                )
+        if self.steps is not None:
+            check_whole("steps", self.steps)
+        for name in ("epochs", "minutes"):
+            if (value := getattr(self, name)) is not None:
+                check_number(name, value)
 
     @property
     def given(self) -> bool:

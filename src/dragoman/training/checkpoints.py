@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from dragoman import durable
@@ -130,8 +130,8 @@ class Checkpoints:
             raise
 
     def _fill(self, folder: Path, checkpoint: Checkpoint) -> None:
-        save_file(dict(checkpoint.weights), folder / WEIGHTS)
-        save_file(dict(checkpoint.optimizer), folder / OPTIMIZER)
+        durable.replace_tensors(folder / WEIGHTS, checkpoint.weights)
+        durable.replace_tensors(folder / OPTIMIZER, checkpoint.optimizer)
         state = {
             "step": checkpoint.step,
             "averaged": checkpoint.averaged,
@@ -140,11 +140,7 @@ class Checkpoints:
             **checkpoint.state,
         }
         durable.write_text(folder / STATE, json.dumps(state, indent=2) + "\n")
-        hashes = {}
-        for name in FILES:
-            with (folder / name).open("rb+") as file:
-                durable.sync(file)
-            hashes[name] = durable.sha256(folder / name)
+        hashes = {name: durable.sha256(folder / name) for name in FILES}
         durable.write_text(folder / MANIFEST, json.dumps(hashes, indent=2) + "\n")
 
     def _window_with(self, checkpoint: Checkpoint) -> list[int]:

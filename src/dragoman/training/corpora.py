@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from dragoman.arguments import check_is, check_number, check_path
 from dragoman.errors import ConfigError
 from dragoman.text.corpus import Corpus
 
@@ -15,11 +16,12 @@ def list_corpora(
     weights: Sequence[float | None] | None,
 ) -> tuple[Corpus, ...]:
     """Pair source files with target files and weights, one of each or as many."""
-    sources = [source] if isinstance(source, File) else list(source)
-    targets: list[File | None] = [None] * len(sources)
-    if target is not None:
-        targets = [target] if isinstance(target, File) else list(target)
-    shares = [None] * len(sources) if weights is None else list(weights)
+    sources = _listed("source", source)
+    targets = [None] * len(sources) if target is None else _listed("target", target)
+    shares: list[float | None] = [None] * len(sources)
+    if weights is not None:
+        check_is("weights", weights, Sequence, "a list of numbers")
+        shares = list(weights)
     if not len(sources) == len(targets) == len(shares):
         raise ConfigError(
             f"{len(sources)} source files, {len(targets)} target files and "
@@ -30,7 +32,19 @@ def list_corpora(
     return tuple(
         Corpus(Path(one), None if other is None else Path(other), share)
         for one, other, share in zip(sources, targets, shares, strict=True)
+        if one is not None
     )
+
+
+def _listed(name: str, files: File | Sequence[File | None] | None) -> list[File | None]:
+    if isinstance(files, File):
+        return [files]
+    check_is(name, files, Sequence, "a path or a list of paths")
+    listed = list(files or ())
+    for file in listed:
+        if file is not None or name == "source":
+            check_path(name, file)
+    return listed
 
 
 def _refuse_unfit(shares: Sequence[float | None]) -> None:
@@ -41,6 +55,7 @@ def _refuse_unfit(shares: Sequence[float | None]) -> None:
             "one, or none, and then every pair counts the same"
         )
     for share in given:
+        check_number("a corpus's weight", share, above_0=False)
         if not 0 < share < float("inf"):
             raise ConfigError(
                 f"a corpus cannot have the weight {share:g}: give a number above 0"

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Self
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
+from dragoman import durable
 from dragoman.data.batching import Batch
 from dragoman.errors import TrainingError
 from dragoman.training.disk import keeping, size_of
@@ -47,14 +47,9 @@ class DebugBatch:
             "kernels": self.kernels,
             "parts": len(self.parts),
         }
-        unfinished = path.with_name(path.name + ".tmp")
         with keeping(path, size_of(tensors)):
             path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                save_file(tensors, unfinished, {"dragoman": json.dumps(about)})
-                unfinished.replace(path)
-            finally:
-                unfinished.unlink(missing_ok=True)
+            durable.replace_tensors(path, tensors, {"dragoman": json.dumps(about)})
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -6,9 +6,12 @@ from pathlib import Path
 from torch import Tensor
 
 from dragoman.config import Config, TrainingConfig
+from dragoman.inspection.alignment_head import PAIRS, choose_alignment_head
+from dragoman.inspection.validation_pairs import validation_pairs
 from dragoman.model.weights import count_parameters, get_weights, set_weights
-from dragoman.model_folder import save_model
+from dragoman.model_folder import load_translator, save_model
 from dragoman.text.corpus import Corpus
+from dragoman.text.profile import TextProfile
 from dragoman.training.averaging import average_checkpoints
 from dragoman.training.card import Card
 from dragoman.training.checkpoints import Checkpoints
@@ -18,7 +21,9 @@ from dragoman.training.optimizer import moving_average
 from dragoman.training.preparation import Prepared
 from dragoman.training.progress import duration
 from dragoman.training.starting_point import StartingPoint
+from dragoman.training.text_profile import learn_profile
 from dragoman.training.validation import Validation, describe_validation
+from dragoman.translator import Translator
 
 
 def finish(
@@ -61,9 +66,36 @@ def finish(
     )
     with keeping(folder, size_of(get_weights(trainer.model))):
         save_model(
-            folder, trainer.model, prepared.tokenizers, config, languages, card.text()
+            folder,
+            trainer.model,
+            prepared.tokenizers,
+            config,
+            languages,
+            card.text(),
+            _profile(prepared, config),
         )
+        keep_alignment_head(folder, config)
     return validation
+
+
+def keep_alignment_head(folder: Path, config: Config) -> None:
+    """Note in the model folder which head aligns best, where there is text to ask.
+
+    The model is read back, as the one that was trained may be spread over processes.
+    """
+    pairs = validation_pairs(folder, PAIRS)
+    if config.model.kind != "transformer" or not pairs:
+        return
+    translator = Translator(load_translator(folder), "cpu")
+    head = choose_alignment_head(translator, pairs)
+    if head is not None:
+        head.write(folder)
+
+
+def _profile(prepared: Prepared, config: Config) -> TextProfile | None:
+    if config.model.reads_text:
+        return None
+    return learn_profile(prepared.store, prepared.tokenizers)
 
 
 def final_weights(

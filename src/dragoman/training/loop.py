@@ -28,6 +28,7 @@ from dragoman.training.interruption import Interrupted, Interruption
 from dragoman.training.loss_scale import LossScale
 from dragoman.training.metrics import MetricsLog
 from dragoman.training.optimizer import Optimizer
+from dragoman.training.pace import Pace
 from dragoman.training.progress import ProgressBar, Speedometer
 from dragoman.training.randomness import (
     own_states,
@@ -90,6 +91,7 @@ class Trainer:
     interruption: Interruption
     guard: Guard
     circumstances: Circumstances
+    pace: Pace
     state: RunState = field(default_factory=RunState)
     speedometer: Speedometer = field(default_factory=Speedometer)
     stopped_by: int | None = None  # the signal on which all processes agreed
@@ -106,6 +108,7 @@ class Trainer:
     def run(self) -> Ending:
         """Learn until the budget is spent, patience runs out or someone stops it."""
         self.began = time.monotonic() - self.state.seconds
+        self.pace.start(self.state.seconds)
         self.objective.train()
         if self.state.unvalidated:
             self._validate_and_save()
@@ -257,6 +260,9 @@ class Trainer:
             return
         state, progress = self.state, self._progress()
         speed = self.speedometer.after(update.tokens)
+        behind = self.pace.after(update.tokens, state.step, state.seconds)
+        if behind is not None:
+            self._warn(behind)
         clock = {
             "epoch": state.passes(self.batches_per_epoch),
             "seconds": round(state.seconds, 3),

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from dragoman.data.token_store import TokenStore, TokenStoreWriter
 from dragoman.errors import CorpusError, TokenizerError, TrainingError
 from dragoman.text.copying import teach_copying
 from dragoman.text.corpus import Corpus
+from dragoman.text.joining import join_sentences
 from dragoman.text.placeholders import MARKS, placeholder_ids
 from dragoman.text.tokenizer import Tokenizer, choose_vocabulary_size, learn_tokenizer
 from dragoman.text.tokenizer_pair import TokenizerPair
@@ -31,7 +31,7 @@ from dragoman.training.preparation_summary import (
     mixture_of,
     summarize,
 )
-from dragoman.training.preparation_text import SIDES, KeptText
+from dragoman.training.preparation_text import SIDES, KeptText, Portion
 from dragoman.training.text_preparation import prepare_text
 
 # Subwords hardly change with more sentences than this, but learning them would take
@@ -68,11 +68,13 @@ def prepare(
     *,
     tokenizers: TokenizerPair | None = None,
     progress: Progress | None = None,
+    allow_dropped: bool = True,
 ) -> Prepared:
     """Prepare a corpus in `folder`, or open it at once if that has been done before.
 
     Everything is made under a temporary name first: what an interruption leaves behind
-    is never taken for a prepared corpus.
+    is never taken for a prepared corpus. One of which more than a tenth is dropped is
+    refused where that is not allowed.
     """
     request = describe_request(corpora, valid, config, tokenizers)
     found = _open(folder, request, corpora, config)
@@ -83,7 +85,13 @@ def prepare(
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
         report = _prepare_into(
-            temporary, corpora, valid, config, tokenizers, progress or _silence
+            temporary,
+            corpora,
+            valid,
+            config,
+            tokenizers,
+            progress or _silence,
+            allow_dropped=allow_dropped,
         )
         weights, size = _weights(corpora), config.training.batch_tokens
         Manifest(request, size, weights, report).write(temporary)
@@ -163,9 +171,19 @@ def _prepare_into(
     config: Config,
     tokenizers: TokenizerPair | None,
     progress: Progress,
+    *,
+    allow_dropped: bool,
 ) -> PreparationReport:
     if config.model.reads_text:
-        return prepare_text(folder, corpora, valid, config, tokenizers, progress)
+        return prepare_text(
+            folder,
+            corpora,
+            valid,
+            config,
+            tokenizers,
+            progress,
+            allow_dropped=allow_dropped,
+        )
     with ExitStack() as files:
         rejects = files.enter_context(
             (folder / "rejected.tsv").open(
@@ -182,6 +200,8 @@ def _prepare_into(
             # Scores mean little on a selection, so only the unusable is left out.
             whole = replace(config.data, deduplicate=False, max_ratio=float("inf"))
             held_out.read(whole, progress)
+        if not allow_dropped:
+            _refuse_many_dropped(train, held_out)
         if not tokenizers:
             tokenizers = _learn(train.text, config, progress)
         tokenizers.save(folder)
@@ -191,9 +211,16 @@ def _prepare_into(
         if valid:
             parts = held_out.encode(tokenizers, most, progress)
             _store(_saving_text(parts, folder), folder / "valid", tokenizers)
+        if not allow_dropped:
+            _refuse_many_dropped(train, held_out)  # of too many tokens
         mixture = mixture_of(corpora, [tally.kept for tally in train.tallies])
         store = TokenStore.open(folder / "train").mixed(mixture)
         return summarize(train, held_out, tokenizers, store, config, corpora)
+
+
+def _refuse_many_dropped(*selections: Selection) -> None:
+    for selection in selections:
+        selection.refuse_many_dropped()
 
 
 def _learn(text: KeptText, config: Config, progress: Progress) -> TokenizerPair:
@@ -216,13 +243,22 @@ def _learn(text: KeptText, config: Config, progress: Progress) -> TokenizerPair:
     return pair
 
 
-def _teaching(tokenizers: TokenizerPair, config: Config) -> Teach | None:
-    """Give what teaches copying, if asked for and if the tokenizers have the marks."""
+def _teaching(tokenizers: TokenizerPair, config: Config) -> Teach:
+    """Give what pairs teach: joined sentences, and copying if there are the marks."""
+    data, seed = config.data, config.training.seed
     both = placeholder_ids(tokenizers.source) and placeholder_ids(tokenizers.target)
-    if not (config.data.placeholders and both):
-        return None
-    share, seed = config.data.placeholder_share, config.training.seed
-    return partial(teach_copying, share=share, seed=seed)
+    copying = bool(data.placeholders and both)
+
+    def teach(text: Portion) -> list[tuple[str, str]]:
+        pairs = join_sentences(
+            text.sources, text.targets, share=data.join_share, seed=seed
+        )
+        if not copying:
+            return pairs
+        share = data.placeholder_share
+        return [teach_copying(*pair, share=share, seed=seed) for pair in pairs]
+
+    return teach
 
 
 def _store(parts: Iterable[Encoded], folder: Path, tokenizers: TokenizerPair) -> None:

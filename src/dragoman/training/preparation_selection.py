@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -17,13 +17,15 @@ from dragoman.text.corpus import Corpus, read_pairs
 from dragoman.text.pairs import reject
 from dragoman.text.seen import Seen
 from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.training.dropped_share import Tally, refuse_many_dropped
 from dragoman.training.preparation_report import LongestPair
 from dragoman.training.preparation_text import KeptText, Portion
 
 PROGRESS_EVERY = 10_000
 
 Progress = Callable[[str, int, int | None], None]
-Teach = Callable[[str, str], tuple[str, str]]  # changes what a pair teaches
+# Gives what each pair is to teach instead of itself.
+Teach = Callable[[Portion], list[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,6 @@ class Encoded:
     text: Portion
     sources: list[list[int]]
     targets: list[list[int]]
-
-
-@dataclass
-class Tally:
-    """What became of the pairs of one corpus so far."""
-
-    read: int = 0
-    rejected: Counter[Reason] = field(default_factory=Counter)
-
-    @property
-    def kept(self) -> int:
-        """How many pairs have not been set aside."""
-        return self.read - self.rejected.total()
 
 
 class Selection:
@@ -126,6 +115,12 @@ class Selection:
             progress(label, done, len(self.text))
         self._refuse_nothing()
 
+    def refuse_many_dropped(self) -> None:
+        """Refuse corpora of which too little is left."""
+        for corpus, tally in zip(self._corpora, self.tallies, strict=True):
+            files = [path for path in (corpus.source, corpus.target) if path]
+            refuse_many_dropped(f"{self._name} pairs", tally, files)
+
     def _fitting(self, encoded: Encoded, first: int, max_tokens: int) -> Encoded:
         portion, sources, targets = encoded.text, encoded.sources, encoded.targets
         lengths = np.array([list(map(len, side)) for side in (sources, targets)])
@@ -164,7 +159,7 @@ class Selection:
         file = self._corpora[number].source
         columns = (file, pair.line, pair.reason, pair.source, pair.target)
         self._rejects.write("\t".join(map(str, columns)) + "\n")
-        self.tallies[number].rejected[pair.reason] += 1
+        self.tallies[number].set_aside(pair.reason, pair.line)
 
     def _refuse_nothing(self) -> None:
         if self.kept_count:
@@ -190,8 +185,8 @@ def _taught(
     """Encode anew the pairs that are to teach something else, if they still fit."""
     sources, targets = list(encoded.sources), list(encoded.targets)
     pairs = zip(encoded.text.sources, encoded.text.targets, strict=True)
-    for place, pair in enumerate(pairs):
-        source, target = teach(*pair)
+    lessons = teach(encoded.text)
+    for place, (pair, (source, target)) in enumerate(zip(pairs, lessons, strict=True)):
         if (source, target) != pair:
             source_ids = tokenizers.source.encode(source)
             target_ids = tokenizers.target.encode(target)

@@ -1,21 +1,24 @@
 """Which settings a run gets when the person does not say: the choice, and why."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dragoman.config import Config, load_preset
 from dragoman.errors import ConfigError
-from dragoman.kernels.bfloat16 import bfloat16_is_fast
 from dragoman.text.tokenizer import choose_vocabulary_size
 
 FEW_PAIRS = 50_000
 MANY_PAIRS = 1_000_000
 
-# What two cores do in a minute, roughly, without and with products in bfloat16: it
-# tells how often a pair will be seen.
-PAIRS_OF_FAST = 15_000, 30_000
-PAIRS_OF_TINY = 22_000, 37_000
+# Subwords of a sentence, roughly: it tells how often a pair will be seen.
+TOKENS_PER_PAIR = 12
+# Where `fast` would see fewer target tokens than these, a narrow model learns more: it
+# sees two to three times as many in the time (benchmarks/journal.md).
+TOKENS_FOR_FAST = 4_000_000
+NARROW = {"model.d_model": 128, "model.d_ff": 512}
+# It learns less by heart: six passes were well without dropout.
+TIMES_MORE_PASSES = 4
 # The more often a pair comes back, the more dropout it takes not to learn it by heart.
 DROPOUT_FROM_PASSES = ((1.5, 0.0), (4.0, 0.1), (12.0, 0.2))
 MOST_DROPOUT = 0.3
@@ -28,6 +31,9 @@ TIMES_MORE_SUBWORDS = 2
 PASSES_FOR_R_DROP = 60.0
 R_DROP = {"training.r_drop": 2.0, "training.r_drop_from": 0.1}
 
+# Gives the target tokens that a machine learns from in a second, with these settings.
+SpeedOf = Callable[[Config], float]
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -36,6 +42,7 @@ class Recipe:
     preset: str
     why: str
     config: Config
+    speed: float | None = None  # target tokens a second, where the choice rests on it
 
 
 def choose_recipe(
@@ -43,17 +50,19 @@ def choose_recipe(
     minutes: float | None,
     pairs: int,
     settings: Mapping[str, Any],
+    speed_of: SpeedOf,
     noun: str = "pairs",
 ) -> Recipe:
-    """Take the preset that was asked for, or the one that suits budget and corpus.
+    """Take the preset that was asked for, or what suits budget, corpus and machine.
 
-    The noun says what was counted.
+    Speed is asked for only where minutes are to be used well. The noun says what was
+    counted.
     """
     counted = f"{pairs:,} {noun}"
     if preset is not None:
         return _recipe(preset, "as asked", settings)
     if minutes is not None:
-        return _recipe_for_minutes(minutes, pairs, counted, settings)
+        return _recipe_for_minutes(minutes, pairs, counted, settings, speed_of)
     if pairs < FEW_PAIRS:
         why = f"{counted} are few: a larger model would only memorise them"
         return _recipe("tiny", why, settings)
@@ -65,45 +74,65 @@ def choose_recipe(
 
 
 def _recipe_for_minutes(
-    minutes: float, pairs: int, counted: str, settings: Mapping[str, Any]
+    minutes: float,
+    pairs: int,
+    counted: str,
+    settings: Mapping[str, Any],
+    speed_of: SpeedOf,
 ) -> Recipe:
     """Choose the model that learns the most in the time, and how much it forgets."""
-    passes = _passes(minutes, pairs, PAIRS_OF_FAST)
-    dropout = dropout_for(passes)
-    if dropout and pairs < FEW_PAIRS:
-        return _small_recipe(minutes, pairs, counted, settings)
-    why = (
-        f"the most that {minutes:g} minutes can give; about {_two_digits(passes)} "
-        f"passes over {counted} call for dropout {dropout:g}"
+    shape: Mapping[str, Any] = {}
+    speed = speed_of(load_preset("fast").with_settings(settings))
+    passes = _passes(minutes, pairs, speed)
+    if dropout_for(passes) and pairs < FEW_PAIRS:
+        return _small_recipe(minutes, pairs, counted, settings, speed_of)
+    why = f"the most that {minutes:g} minutes can give"
+    if 60 * minutes * speed < TOKENS_FOR_FAST and not set(NARROW) & set(settings):
+        shape = NARROW
+        why += f" where `fast` learns from {_two_digits(speed)} tokens a second: narrow"
+        speed = speed_of(load_preset("fast").with_settings({**shape, **settings}))
+        passes = _passes(minutes, pairs, speed)
+    dropout = dropout_for(passes / TIMES_MORE_PASSES if shape else passes)
+    why += (
+        f"; about {_two_digits(passes)} passes over {counted} call for dropout "
+        f"{dropout:g}"
     )
     grown = {"training.dropout_growth": 1.0} if dropout else {}
-    return _recipe("fast", why, {"model.dropout": dropout, **grown, **settings})
+    chosen = {**shape, "model.dropout": dropout, **grown, **settings}
+    return replace(_recipe("fast", why, chosen), speed=speed)
 
 
-def _passes(minutes: float, pairs: int, per_minute: tuple[int, int]) -> float:
+def _passes(minutes: float, pairs: int, speed: float) -> float:
     """Say how often each pair will be seen, roughly."""
-    wide, narrow = per_minute
-    return minutes * (narrow if bfloat16_is_fast() else wide) / max(pairs, 1)
+    return 60 * minutes * speed / TOKENS_PER_PAIR / max(pairs, 1)
 
 
 def _small_recipe(
-    minutes: float, pairs: int, counted: str, settings: Mapping[str, Any]
+    minutes: float,
+    pairs: int,
+    counted: str,
+    settings: Mapping[str, Any],
+    speed_of: SpeedOf,
 ) -> Recipe:
     """Let a small model see few pairs often, with dropout growing meanwhile."""
-    passes = _passes(minutes, pairs, PAIRS_OF_TINY)
+    speed = speed_of(load_preset("tiny").with_settings(settings))
+    passes = _passes(minutes, pairs, speed)
     why = (
         f"{minutes:g} minutes are some {_two_digits(passes)} passes over only "
         f"{counted}: a small model sees them more often, and dropout grows"
     )
     if passes < MANY_PASSES:
         grown = {"training.dropout_growth": 1.0}
-        return _recipe("tiny", f"{why} all the while", {**grown, **settings})
+        recipe = _recipe("tiny", f"{why} all the while", {**grown, **settings})
+        return replace(recipe, speed=speed)
     recipe = _recipe("tiny", f"{why} until each is well known", settings)
     uncounted = not pairs  # a stream, which can be read but once
-    if uncounted or recipe.config.model.reads_text:
-        return recipe
-    recipe = _with_more_subwords(recipe, pairs, settings)
-    return recipe if passes < PASSES_FOR_R_DROP else _with_r_drop(recipe, settings)
+    if not uncounted and not recipe.config.model.reads_text:
+        recipe = _with_more_subwords(recipe, pairs, settings)
+        if passes >= PASSES_FOR_R_DROP:
+            recipe = _with_r_drop(recipe, settings)
+    same = recipe.config == load_preset("tiny").with_settings(settings)
+    return replace(recipe, speed=speed if same else speed_of(recipe.config))
 
 
 def _with_more_subwords(

@@ -29,4 +29,5 @@ class Request:
     device: torch.device
     processes: Processes
     allow_changed: bool
+    allow_dropped: bool
     start: StartingPoint | None

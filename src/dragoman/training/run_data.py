@@ -26,6 +26,7 @@ class RunData:
     valid: Corpus | None
     config: Config
     given: TokenizerPair | None = None  # those of the model that the run begins from
+    allow_dropped: bool = False  # even if that is more than a tenth
 
     def get(
         self, earlier: RunRecord | None, *, allow_changed: bool, quiet: bool
@@ -75,6 +76,7 @@ class RunData:
             self.config,
             tokenizers=tokenizers,
             progress=bar.show,
+            allow_dropped=self.allow_dropped,
         )
 
     def _exchange(self, tokenizers: TokenizerPair | None) -> Prepared:

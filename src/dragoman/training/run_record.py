@@ -43,6 +43,7 @@ class RunRecord:
     steps: int = 0  # once it is finished
     seconds: float = 0.0
     started_from: str | None = None  # SHA-256 of the weights it began from, if any
+    speed: float | None = None  # target tokens a second, as measured to choose settings
 
     def write(self, folder: Path) -> None:
         """Keep the record in the model's folder."""
@@ -54,6 +55,7 @@ class RunRecord:
             "steps": self.steps,
             "seconds": self.seconds,
             "started_from": self.started_from,
+            "speed": self.speed,
         }
         with keeping(folder / FILE):
             durable.replace_text(folder / FILE, json.dumps(plain, indent=2) + "\n")
@@ -74,6 +76,7 @@ def read_record(folder: Path) -> RunRecord | None:
             steps=plain["steps"],
             seconds=plain["seconds"],
             started_from=plain.get("started_from"),
+            speed=plain.get("speed"),
         )
     except (ConfigError, ValueError, KeyError, TypeError) as error:
         raise TrainingError(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from dragoman.arguments import check_choice, paths_of
 from dragoman.config import Config
 from dragoman.errors import ConfigError
 from dragoman.text.corpus import Corpus
@@ -19,10 +20,7 @@ Given = tuple[object | None, object | None]  # to learn from, and to validate on
 
 def refuse_unfit_files(task: str, *, pairs: Given, text: Given) -> None:
     """Say in one line which files a task takes, if these are others."""
-    if task not in TASKS:
-        raise ConfigError(
-            f"there is no task {task!r}: choose one of {', '.join(TASKS)}"
-        )
+    check_choice("task", task, TASKS)
     if task == "translation":
         if text != NOTHING:
             raise ConfigError(
@@ -40,8 +38,8 @@ def refuse_unfit_files(task: str, *, pairs: Given, text: Given) -> None:
 
 def text_corpora(text: File | Sequence[File] | None) -> tuple[Corpus, ...]:
     """Name the files of running text."""
-    files = [text] if isinstance(text, File) else list(text or ())
-    return tuple(Corpus(Path(file)) for file in files)
+    files = [Path(text)] if isinstance(text, File) else paths_of("text", text or ())
+    return tuple(Corpus(file) for file in files)
 
 
 def refuse_other_task(config: Config, task: str) -> None:

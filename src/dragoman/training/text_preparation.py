@@ -20,6 +20,7 @@ from dragoman.text.normalization import normalize
 from dragoman.text.pairs import Reason, shown
 from dragoman.text.tokenizer import Tokenizer, choose_vocabulary_size, learn_tokenizer
 from dragoman.text.tokenizer_pair import TokenizerPair
+from dragoman.training.dropped_share import Tally, refuse_many_dropped
 from dragoman.training.preparation_report import (
     CorpusReport,
     LongestPair,
@@ -39,22 +40,21 @@ class TextFile:
 
     path: Path
     normalization: str
-    read: int = 0
+    tally: Tally = field(default_factory=Tally)
     windows: int = 0
-    rejected: Counter[Reason] = field(default_factory=Counter)
 
     def lines(self, rejects: TextIO | None = None) -> Iterator[str]:
         """Stream the lines that hold text; what cannot be read goes to the rejects."""
-        self.read, self.rejected = 0, Counter()
+        self.tally = Tally()
         for number, line in enumerate(capped_lines(self.path), 1):
-            self.read = number
+            self.tally.read = number
             text = _fit(line, self.normalization)
             if not isinstance(text, Reason):
                 yield text
                 continue
             if text is Reason.EMPTY:
                 continue  # as between paragraphs, which loses nothing
-            self.rejected[text] += 1
+            self.tally.set_aside(text, number)
             if rejects is not None:
                 rejects.write(f"{self.path}\t{number}\t{text}\t{shown(line)}\t\n")
 
@@ -78,10 +78,14 @@ def prepare_text(
     config: Config,
     tokenizers: TokenizerPair | None,
     progress: Progress,
+    *,
+    allow_dropped: bool,
 ) -> PreparationReport:
     """Learn a tokenizer, encode the text and cut it into windows on disk."""
     files = [TextFile(corpus.source, config.data.normalization) for corpus in corpora]
     sample = _sample(folder, files, config.training.seed, progress)
+    if not allow_dropped:
+        _refuse_many_dropped(files)
     if tokenizers is None:
         tokenizer = _learn(sample, config, progress)
         tokenizers = TokenizerPair(tokenizer, tokenizer)
@@ -91,8 +95,15 @@ def prepare_text(
     if valid is not None:
         held_out = TextFile(valid.source, config.data.normalization)
         _store(folder / "valid", [held_out], tokenizers.source, config, progress)
+        if not allow_dropped:
+            _refuse_many_dropped([held_out])
     store = TokenStore.open(folder / "train")
     return _report(files, held_out, tokenizers, store, config)
+
+
+def _refuse_many_dropped(files: Sequence[TextFile]) -> None:
+    for file in files:
+        refuse_many_dropped("lines", file.tally, [file.path])
 
 
 def _sample(
@@ -172,12 +183,12 @@ def _report(
 ) -> PreparationReport:
     epoch = measure_epoch(store, config)
     size = tokenizers.source.vocabulary_size
-    rejected = sum((file.rejected for file in files), Counter[Reason]())
+    rejected = sum((file.tally.rejected for file in files), Counter[Reason]())
     return PreparationReport(
-        read=sum(file.read for file in files),
+        read=sum(file.tally.read for file in files),
         kept=len(store),
         rejected=_by_reason(rejected),
-        valid_read=held_out.read if held_out else 0,
+        valid_read=held_out.tally.read if held_out else 0,
         valid_kept=held_out.windows if held_out else 0,
         longest=LongestPair("", 0, 0, int(store.target_lengths.max())),
         source_vocabulary=size,
@@ -190,9 +201,9 @@ def _report(
         corpora=tuple(
             CorpusReport(
                 str(file.path),
-                file.read,
+                file.tally.read,
                 file.windows,
-                _by_reason(file.rejected),
+                _by_reason(file.tally.rejected),
                 file.windows,
             )
             for file in files

@@ -11,14 +11,20 @@ from typing import Any
 
 import torch
 
+from dragoman.arguments import check_flags, check_is, check_path
 from dragoman.config import Config
 from dragoman.errors import ConfigError
 from dragoman.model.device import choose_device
 from dragoman.model.freed_memory import keep_freed_memory
 from dragoman.model_files import is_whole
 from dragoman.model_folder import build_for
+from dragoman.settings_file import read_settings
 from dragoman.text.corpus import Corpus
-from dragoman.training.agreement import agree_on_settings, prepare_everywhere
+from dragoman.training.agreement import (
+    Settled,
+    agree_on_settings,
+    prepare_everywhere,
+)
 from dragoman.training.assembly import assemble
 from dragoman.training.budget import Budget
 from dragoman.training.collector import only_new_garbage
@@ -77,11 +83,13 @@ def train(
     minutes: float | None = None,
     steps: int | None = None,
     epochs: float | None = None,
+    config: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     device: str = "auto",
     tensorboard: bool = False,
     quiet: bool = False,
     allow_changed: bool = False,
+    allow_dropped: bool = False,
 ) -> TrainingResult:
     """Train a translator on parallel text and leave it in `folder`.
 
@@ -89,10 +97,29 @@ def train(
     .tsv or .jsonl file may hold both. Several corpora are given as lists, and with
     `weights` each of them gets its share of what is learned from. A run may
     `start_from` another model's folder, and then takes over all of it but its data.
+    What `settings` say goes before the file `config`, and that before the preset.
     The tasks "lm" and "mlm" make language models from running `text` instead.
     Called again, it goes on where it stopped; with `allow_changed` even on other data,
-    settings, threads, processes or kernels.
+    settings, threads, processes or kernels. A corpus of which more than a tenth is
+    dropped (duplicates not counted) is refused unless `allow_dropped`.
     """
+    _check_arguments(
+        {
+            "folder": folder,
+            "valid_source": valid_source,
+            "valid_target": valid_target,
+            "valid_text": valid_text,
+            "start_from": start_from,
+            "config": config,
+        },
+        settings,
+    )
+    check_flags(
+        tensorboard=tensorboard,
+        quiet=quiet,
+        allow_changed=allow_changed,
+        allow_dropped=allow_dropped,
+    )
     if valid_source is None and valid_target is not None:
         raise ConfigError("a validation target needs a validation source: give both")
     if start_from is not None and preset is not None:
@@ -100,10 +127,11 @@ def train(
             f"the preset {preset!r} was asked for, but the settings come from "
             f"{start_from}: leave the preset out, or do not start from a model"
         )
+    settings = (read_settings(Path(config)) if config else {}) | dict(settings or {})
     refuse_unfit_files(task, pairs=(source, valid_source), text=(text, valid_text))
     if task in KINDS:
         corpora = text_corpora(text)
-        settings = dict(settings or {}) | {"model.kind": KINDS[task]}
+        settings |= {"model.kind": KINDS[task]}
         valid_source, valid_target = valid_text, None
     else:
         corpora = list_corpora(source or (), target, weights)
@@ -116,12 +144,13 @@ def train(
             valid=None if valid_source is None else _corpus(valid_source, valid_target),
             preset=preset,
             budget=Budget(steps, epochs, minutes),
-            settings=settings or {},
+            settings=settings,
             tensorboard=tensorboard,
             quiet=quiet or not processes.first,
             device=processes.place(chosen),
             processes=processes,
             allow_changed=allow_changed,
+            allow_dropped=allow_dropped,
             start=_starting_point(start_from, folder),
         )
         progress = ProgressBar(quiet=request.quiet)
@@ -130,6 +159,16 @@ def train(
                 return _carry_out(request, progress)
         finally:
             progress.close()
+
+
+def _check_arguments(
+    paths: Mapping[str, object], settings: Mapping[str, Any] | None
+) -> None:
+    for name, path in paths.items():
+        if path is not None or name == "folder":
+            check_path(name, path)
+    if settings is not None:
+        check_is("settings", settings, Mapping, "a mapping of section.key to value")
 
 
 def _starting_point(
@@ -146,14 +185,19 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
     """Prepare, learn, average, save."""
     processes = request.processes
     earlier = read_record(request.folder) if processes.first else None
-    config = _settle(request, earlier, progress)
+    settled = _settle(request, earlier, progress)
+    config = settled.config
     budget = request.budget
     if not budget.given:
         budget = Budget(steps=config.training.max_steps)
     prepared = prepare_everywhere(request, config, earlier)
     started_from = None if request.start is None else request.start.fingerprint
     record = RunRecord(
-        config, prepared.store.fingerprint, budget, started_from=started_from
+        config,
+        prepared.store.fingerprint,
+        budget,
+        started_from=started_from,
+        speed=settled.speed,
     )
     if processes.tell(earlier is not None and _is_done(request, earlier, budget)):
         progress.say(f"{request.folder} is trained: give a larger budget to go on")
@@ -184,15 +228,19 @@ def _carry_out(request: Request, progress: ProgressBar) -> TrainingResult:
         done = replace(record, finished=True, steps=state.step, seconds=state.seconds)
         done.write(request.folder)
         result = replace(result, validation=validation)
+        behind = trainer.pace.outcome(state.step, state.seconds)
+        if behind is not None:
+            progress.warn(behind)
     processes.wait()
     return result
 
 
 def _settle(
     request: Request, earlier: RunRecord | None, progress: ProgressBar
-) -> Config:
+) -> Settled:
     """Agree on the settings, refuse what cannot be done, and make ready for it."""
-    config = agree_on_settings(request, earlier, progress)
+    settled = agree_on_settings(request, earlier, progress)
+    config = settled.config
     threads = request.processes.threads(config.training.threads)
     if threads:
         torch.set_num_threads(threads)
@@ -200,7 +248,7 @@ def _settle(
     refuse_precision(config.training.precision, request.device)
     refuse_other_task(config, request.task)
     _refuse_batch_norm(config, request.processes.count)
-    return config
+    return settled
 
 
 def _learn(
@@ -219,9 +267,7 @@ def _learn(
     processes.seed(config.training.seed)
     with Interruption() as interruption:
         with memory_advice(config.training, "the optimizer's state"):
-            trainer = assemble(
-                request, config, record.budget, prepared, model, progress, interruption
-            )
+            trainer = assemble(request, record, prepared, model, progress, interruption)
         if processes.first:
             record.write(request.folder)
         try:

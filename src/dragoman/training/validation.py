@@ -124,7 +124,7 @@ class Validator:
             options = replace(self.translator.options, beam_size=1, max_repeats=0)
             # Constraints take their time while nothing is learned; this is the model.
             translations = self.translator.translate(
-                self.sources, options=options, protect=False
+                self.sources, options=options, protect=False, split=False, check=False
             )
             score = corpus_bleu(translations, self.references)
         return Validation(loss, accuracy, score)

@@ -15,9 +15,13 @@ typedef struct {
     const uint8_t *mask; /* which keys are words (sentences × keys); NULL: all */
 } Shape;
 
+/* Rows at once, whose sums fill half of the registers or three quarters of them. */
+#define MANY (REGISTERS == 32 ? 8 : 6)
+#define FEW (REGISTERS == 32 ? 4 : 3)
+
 /* C = A · B for some rows and some vectors of columns; A's numbers may lie anyhow. */
-#define BLOCK(ROWS, VECTORS)                                                            \
-    INLINE void block_##ROWS##_##VECTORS(                                               \
+#define BLOCK(NAME, ROWS, VECTORS)                                                      \
+    INLINE void NAME##_##VECTORS(                                                       \
         int inner, const float *a, int64_t a_row, int64_t a_inner, const float *b,      \
         int64_t b_row, float *c, int64_t c_row) {                                       \
         vec sum[ROWS][VECTORS];                                                         \
@@ -25,7 +29,7 @@ typedef struct {
             for (int v = 0; v < VECTORS; v++) sum[r][v] = (vec){0};                     \
         for (int k = 0; k < inner; k++) {                                               \
             vec right[VECTORS];                                                         \
-            for (int v = 0; v < VECTORS; v++) right[v] = load(b + k * b_row + v * LANES); \
+            for (int v = 0; v < VECTORS; v++) right[v] = load(b + k * b_row + v * LANES);\
             for (int r = 0; r < ROWS; r++) {                                            \
                 float left = a[r * a_row + k * a_inner];                                \
                 for (int v = 0; v < VECTORS; v++) sum[r][v] += left * right[v];         \
@@ -35,30 +39,30 @@ typedef struct {
             for (int v = 0; v < VECTORS; v++)                                           \
                 store(c + r * c_row + v * LANES, sum[r][v]);                            \
     }
-BLOCK(8, 1)
-BLOCK(4, 1)
-BLOCK(1, 1)
-BLOCK(8, 2)
-BLOCK(4, 2)
-BLOCK(1, 2)
+BLOCK(many, MANY, 1)
+BLOCK(few, FEW, 1)
+BLOCK(one_row, 1, 1)
+BLOCK(many, MANY, 2)
+BLOCK(few, FEW, 2)
+BLOCK(one_row, 1, 2)
 
-/* All rows, eight or four at once. The last ones are computed once more rather than one
+/* All rows, many or few at once. The last ones are computed once more rather than one
    by one: the same numbers, sooner. */
 #define STRIP(VECTORS)                                                                  \
     INLINE void strip_##VECTORS(int rows, int inner, const float *a, int64_t a_row,     \
                                 int64_t a_inner, const float *b, int64_t b_row,         \
                                 float *c, int64_t c_row) {                              \
-        const int step = rows >= 8 ? 8 : rows >= 4 ? 4 : 1;                             \
+        const int step = rows >= MANY ? MANY : rows >= FEW ? FEW : 1;                   \
         for (int next = 0; next < rows; next += step) {                                 \
             int r = next + step <= rows ? next : rows - step;                           \
             const float *from = a + r * a_row;                                          \
             float *to = c + r * c_row;                                                  \
-            if (step == 8)                                                              \
-                block_8_##VECTORS(inner, from, a_row, a_inner, b, b_row, to, c_row);    \
-            else if (step == 4)                                                         \
-                block_4_##VECTORS(inner, from, a_row, a_inner, b, b_row, to, c_row);    \
+            if (step == MANY)                                                           \
+                many_##VECTORS(inner, from, a_row, a_inner, b, b_row, to, c_row);       \
+            else if (step == FEW)                                                       \
+                few_##VECTORS(inner, from, a_row, a_inner, b, b_row, to, c_row);        \
             else                                                                        \
-                block_1_##VECTORS(inner, from, a_row, a_inner, b, b_row, to, c_row);    \
+                one_row_##VECTORS(inner, from, a_row, a_inner, b, b_row, to, c_row);    \
         }                                                                               \
     }
 STRIP(1)
@@ -102,7 +106,8 @@ INLINE vec priced(const Shape *shape, const float *scores, const float *price, i
                   int first) {
     vec score = load(scores) * shape->scale + price[key];
     if (!shape->causal) return score;
-    ivec place = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    ivec place;
+    for (int i = 0; i < LANES; i++) place[i] = i;
     return choose(place + first < key, all(-INFINITY), score);
 }
 
@@ -110,7 +115,7 @@ INLINE vec share_of(vec score, vec highest) {
     return choose(score == -INFINITY, (vec){0}, exp_of(score - highest));
 }
 
-/* Scores turn into weights (key, query), sixteen queries side by side, and `totals` gets
+/* Scores turn into weights (key, query), a vector of queries side by side, and `totals` gets
    the logarithm of what each query's exponentials sum up to. */
 INLINE void softmax(const Shape *shape, const float *price, int padded, float *weights,
                     float *totals) {

@@ -4,7 +4,10 @@
 #include "heads.h"
 #include "norm.h"
 #include "product.h"
-#include <omp.h>
+
+/* The header of these is not with every compiler. */
+int omp_get_thread_num(void);
+int omp_get_num_threads(void);
 
 #define FEW 8 /* rows for each thread: below, threads share panels instead of rows, */
 #define WORTH_SHARING (1 << 19) /* unless a product is over before they could meet */

@@ -26,7 +26,7 @@ INLINE Matrix rest(const Matrix *a, int64_t row, int64_t column) {
 }
 INLINE Matrix transposed(Matrix a) { return (Matrix){a.at, a.column, a.row}; }
 
-/* Sixteen inner rows and columns of a panel; where the matrix ends, zeros follow. */
+/* As many inner rows and columns of a panel as a vector has numbers; where the matrix ends, zeros follow. */
 static void lay_out_square(Matrix b, int deep, int wide, float *to) {
     if (deep < LANES || wide < LANES) {
         for (int k = 0; k < smaller(deep, LANES); k++)

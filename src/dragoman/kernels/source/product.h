@@ -7,14 +7,10 @@
 
 #include "vectors.h"
 
-/* Six rows at once and so many outputs fill the registers with their sums. */
-#ifdef __AVX512F__
-#define PANEL 64
-#else
-#define PANEL 16
-#endif
-#define VECTORS (PANEL / LANES)
+/* Six rows at once and so many vectors of outputs fill the registers with their sums. */
 #define ROWS 6
+#define VECTORS (REGISTERS == 32 ? 4 : 2)
+#define PANEL (VECTORS * LANES)
 
 typedef struct {
     const float *panels, *bias; /* padded to whole panels; no bias: NULL */

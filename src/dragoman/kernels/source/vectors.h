@@ -1,7 +1,7 @@
-/* Sixteen floats at a time, in GCC's and Clang's own terms: a machine with narrower
-   registers takes two or four of them. Loops over threads are split in one fixed way
-   wherever it decides in which order something is summed, so that the same number of
-   threads always gives the same bits. */
+/* Vectors as wide as the processor's registers, in GCC's and Clang's own terms: a wider one
+   than there are registers would go through memory. Loops over threads are split in one
+   fixed way wherever it decides in which order something is summed, so that the same
+   number of threads always gives the same bits. */
 
 #ifndef DRAGOMAN_VECTORS_H
 #define DRAGOMAN_VECTORS_H
@@ -10,11 +10,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Floats in a vector, and how many vectors the registers hold. */
+#if defined(__AVX512F__)
 #define LANES 16
+#define REGISTERS 32
+#elif defined(__AVX__)
+#define LANES 8
+#define REGISTERS 16
+#elif defined(__aarch64__)
+#define LANES 4
+#define REGISTERS 32
+#else
+#define LANES 4
+#define REGISTERS 16
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
-typedef float vec __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t ivec __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t ivec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 INLINE vec load(const float *from) { return *(const vec *)from; }
 INLINE void store(float *to, vec x) { *(vec *)to = x; }
@@ -45,47 +59,61 @@ INLINE uint16_t narrowed(float x) {
 #endif
 #endif
 
-/* Put one half of what is left of a vector upon the other, four times. */
+/* A shuffle of one or two vectors, whose lane i takes number `which(i, by)` of them. */
 #ifdef FOLDS
-#define TURNED(x, by)                                                                   \
-    __builtin_shufflevector(x, x, (0 + by) % 16, (1 + by) % 16, (2 + by) % 16,          \
-                            (3 + by) % 16, (4 + by) % 16, (5 + by) % 16, (6 + by) % 16, \
-                            (7 + by) % 16, (8 + by) % 16, (9 + by) % 16,                \
-                            (10 + by) % 16, (11 + by) % 16, (12 + by) % 16,             \
-                            (13 + by) % 16, (14 + by) % 16, (15 + by) % 16)
+#define FOUR(which, i, by) which(i, by), which(i + 1, by), which(i + 2, by), which(i + 3, by)
+#if LANES == 16
+#define ALL_LANES(which, by)                                                            \
+    FOUR(which, 0, by), FOUR(which, 4, by), FOUR(which, 8, by), FOUR(which, 12, by)
+#elif LANES == 8
+#define ALL_LANES(which, by) FOUR(which, 0, by), FOUR(which, 4, by)
+#else
+#define ALL_LANES(which, by) FOUR(which, 0, by)
+#endif
+#define SHUFFLED(which, a, b, by) __builtin_shufflevector(a, b, ALL_LANES(which, by))
+
+/* Put one half of what is left of a vector upon the other, until two numbers are left. */
+#define MOVED(lane, by) (((lane) + (by)) % LANES)
+#define MOVE(x, by) SHUFFLED(MOVED, x, x, by)
 INLINE float sum_of(vec x) {
-    x += TURNED(x, 8);
-    x += TURNED(x, 4);
-    x += TURNED(x, 2);
+#if LANES >= 16
+    x += MOVE(x, 8);
+#endif
+#if LANES >= 8
+    x += MOVE(x, 4);
+#endif
+    x += MOVE(x, 2);
     return x[0] + x[1];
 }
 
 INLINE float largest_of(vec x) {
-    x = larger(x, TURNED(x, 8));
-    x = larger(x, TURNED(x, 4));
-    x = larger(x, TURNED(x, 2));
+#if LANES >= 16
+    x = larger(x, MOVE(x, 8));
+#endif
+#if LANES >= 8
+    x = larger(x, MOVE(x, 4));
+#endif
+    x = larger(x, MOVE(x, 2));
     return x[0] > x[1] ? x[0] : x[1];
 }
 
 /* Exchange the off-diagonal squares of so many rows and lanes, in all pairs of rows. */
-#define LOW(lane, by) ((lane) & (by) ? 16 + (lane) - (by) : (lane))
-#define HIGH(lane, by) ((lane) & (by) ? 16 + (lane) : (lane) + (by))
-#define MIXED(which, a, b, by)                                                          \
-    __builtin_shufflevector(a, b, which(0, by), which(1, by), which(2, by),             \
-                            which(3, by), which(4, by), which(5, by), which(6, by),     \
-                            which(7, by), which(8, by), which(9, by), which(10, by),    \
-                            which(11, by), which(12, by), which(13, by),                \
-                            which(14, by), which(15, by))
+#define LOW(lane, by) ((lane) & (by) ? LANES + (lane) - (by) : (lane))
+#define HIGH(lane, by) ((lane) & (by) ? LANES + (lane) : (lane) + (by))
 #define EXCHANGE(rows, by)                                                              \
     for (int i = 0; i < LANES; i++)                                                     \
         if (!(i & (by))) {                                                              \
             vec a = rows[i], b = rows[i + (by)];                                        \
-            rows[i] = MIXED(LOW, a, b, by);                                             \
-            rows[i + (by)] = MIXED(HIGH, a, b, by);                                     \
+            rows[i] = SHUFFLED(LOW, a, b, by);                                          \
+            rows[i + (by)] = SHUFFLED(HIGH, a, b, by);                                  \
         }
 INLINE void transpose(vec *rows) {
+#if LANES >= 16
     EXCHANGE(rows, 8)
+#endif
+#if LANES >= 8
     EXCHANGE(rows, 4)
+#endif
     EXCHANGE(rows, 2)
     EXCHANGE(rows, 1)
 }

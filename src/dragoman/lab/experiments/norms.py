@@ -113,6 +113,7 @@ def _trial(bench: Bench, size: Size, variant: Variant) -> Trial:
             "training.save_every": steps,
             "training.average_last": 1,
             "data.placeholders": False,
+            "data.join_share": 0.0,
         },
         steps=steps,
         beam_size=1,

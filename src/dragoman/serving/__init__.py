@@ -1,0 +1,1 @@
+"""A translation server: models behind the APIs that existing programs speak."""
