@@ -21,7 +21,6 @@ from dragoman.interchange.importing import Request, import_model
 from dragoman.model_folder import SavedModel, build_for, load_model, save_model
 from dragoman.special_tokens import BEGIN, END, PAD
 from dragoman.text.tokenizer_pair import TokenizerPair
-from dragoman.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("ctranslate2")
 
@@ -135,10 +134,10 @@ def test_a_package_goes_out_and_in(model_folder: Path, tmp_path: Path) -> None:
     assert "as by CTranslate2" in proof.describe()
     after = load_model(tmp_path / "again")
     assert after.languages == ("en", "es")
-    ours = Translator(load_model(folder))
-    sentences = ["A dog.", "Two men"]
-    said = Translator(after).translate(sentences, beam_size=1, protect=False)
-    assert said == ours.translate(sentences, beam_size=1, protect=False)
+    before = load_model(folder)
+    torch.testing.assert_close(
+        logits(after)[..., 3:], logits(before)[..., 3:], atol=1e-5, rtol=1e-5
+    )
 
 
 def test_what_has_no_room_in_a_package_is_refused(

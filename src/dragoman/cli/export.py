@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
                 raise ConfigError("exporting to argos needs --output FILE.argosmodel")
             quantization = options.quantization or "int8"
             place = export_argos(options.model, options.output, quantization)
-            print(f"the export is {place}", file=sys.stderr)
+            print(f"the export is in {place}", file=sys.stderr)
         case _:
             _export_ctranslate2(options)
     return 0

@@ -4,7 +4,6 @@ Weights of any quantization become float32 again. The folder knows the pieces by
 not how text is cut into them: a SentencePiece file does.
 """
 
-import json
 import math
 import struct
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,8 @@ from dragoman.interchange.foreign import (
     Linear,
     Weights,
     foreign_config,
+    read_bytes,
+    read_json,
     shifted_sinusoids,
 )
 from dragoman.interchange.self_test import Original
@@ -50,7 +51,9 @@ def read_ctranslate2(
 ) -> Foreign:
     """Read the folder of a CTranslate2 Transformer with the SentencePiece it needs."""
     theirs = _Theirs(read_variables(folder / "model.bin"))
-    values = _json(folder / "config.json") if (folder / "config.json").is_file() else {}
+    values = (
+        read_json(folder / "config.json") if (folder / "config.json").is_file() else {}
+    )
     if not isinstance(values, dict):
         raise ImportedModelError(f"{folder / 'config.json'} holds no names and values")
     pieces = _vocabularies(folder)
@@ -59,7 +62,7 @@ def read_ctranslate2(
     settings = _settings(theirs, values, shared=pieces[0] == pieces[1])
     weights = _weights(theirs, settings, (source, target))
     theirs.refuse_rest()
-    contents = [_bytes(path) for path in sentencepiece]
+    contents = [read_bytes(path) for path in sentencepiece]
     first = _tokenizer(source, contents[0])
     same = pieces[0] == pieces[1] and contents[0] == contents[1]
     pair = TokenizerPair(first, first if same else _tokenizer(target, contents[1]))
@@ -103,7 +106,7 @@ def original_ctranslate2(folder: Path, foreign: Foreign) -> Original | None:
 
 def read_variables(path: Path) -> dict[str, Tensor]:
     """Read `model.bin`: each variable by its name, aliases included."""
-    content = _bytes(path)
+    content = read_bytes(path)
     try:
         return _Reader(content).variables()
     except (struct.error, ValueError, RuntimeError, KeyError) as error:
@@ -405,12 +408,12 @@ def _vocabularies(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _vocabulary(folder: Path, name: str) -> tuple[str, ...] | None:
     if (path := folder / f"{name}.json").is_file():
-        pieces = _json(path)
+        pieces = read_json(path)
         if not isinstance(pieces, list) or not all(isinstance(p, str) for p in pieces):
             raise ImportedModelError(f"{path} does not list pieces")
         return tuple(pieces)
     if (path := folder / f"{name}.txt").is_file():
-        text = _bytes(path).decode("utf-8", "replace").removesuffix("\n")
+        text = read_bytes(path).decode("utf-8", "replace").removesuffix("\n")
         return tuple(text.split("\n"))
     return None
 
@@ -423,21 +426,4 @@ def _tokenizer(arranged: Arrangement, content: bytes) -> ImportedTokenizer:
         raise ImportedModelError(
             f"the tokenizer is not SentencePiece ({said}): give the .model of this "
             "model with --vocabulary"
-        ) from error
-
-
-def _json(path: Path) -> Any:  # noqa: ANN401 (a JSON file may hold anything)
-    try:
-        return json.loads(_bytes(path))
-    except ValueError as error:
-        raise ImportedModelError(f"{path} is not JSON: {error}") from error
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ImportedModelError(
-            f"cannot read {path} ({error.strerror or error}): copy all files of the "
-            "model"
         ) from error

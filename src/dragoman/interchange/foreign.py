@@ -4,6 +4,7 @@ Every program numbers its tokens in its own way and names its weights in its own
 Here the special tokens take our places, and what has our names becomes a model.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,3 +156,22 @@ def take_place(folder: Path) -> None:
         raise ImportedModelError(
             f"{folder} is there already: give the imported model a folder of its own"
         )
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read one of a model's files, or say in one line that it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ImportedModelError(
+            f"cannot read {path} ({error.strerror or error}): copy all files of the "
+            "model"
+        ) from error
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401 (a JSON file may hold anything)
+    """Read a JSON file of a model."""
+    try:
+        return json.loads(read_bytes(path))
+    except ValueError as error:
+        raise ImportedModelError(f"{path} is not JSON: {error}") from error

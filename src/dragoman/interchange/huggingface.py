@@ -5,7 +5,6 @@ from is read from `config.json` and `vocab.json`, and a piece of SentencePiece t
 vocabulary lacks is unknown.
 """
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +24,8 @@ from dragoman.interchange.foreign import (
     Linear,
     Weights,
     foreign_config,
+    read_bytes,
+    read_json,
 )
 from dragoman.interchange.self_test import Original
 from dragoman.interchange.stream_order import reordered, taking_turns
@@ -45,7 +46,7 @@ WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
 
 def read_huggingface(folder: Path, languages: tuple[str, str]) -> Foreign:
     """Read the folder of a `MarianMTModel`, as `save_pretrained` writes it."""
-    values = _read_json(folder / "config.json")
+    values = _read_names(folder / "config.json")
     kind = values.get("model_type")
     if kind not in ("marian", "pegasus"):
         raise ImportedModelError(
@@ -75,7 +76,7 @@ def read_huggingface(folder: Path, languages: tuple[str, str]) -> Foreign:
 def as_it_was(foreign: Foreign, own: Path, bias: Tensor | None) -> Foreign:
     """Give a model that we exported its own settings and tokenizers again."""
     try:
-        described = json.loads(_read_bytes(own / "config.json"))
+        described = _read_names(own / "config.json")
         config = read_saved(described["settings"])
         source, target = described["languages"]
         tokenizers = TokenizerPair.load(own)
@@ -193,12 +194,12 @@ class _Vocabulary:
 
 
 def _vocabularies(folder: Path, shape: _Shape) -> tuple[_Vocabulary, _Vocabulary]:
-    source = _read_json(folder / "vocab.json")
+    source = _read_names(folder / "vocab.json")
     separate = folder / TARGET_VOCABULARY
-    target = _read_json(separate) if separate.is_file() else source
+    target = _read_names(separate) if separate.is_file() else source
     sides = []
     for file, vocabulary in (("source.spm", source), ("target.spm", target)):
-        content = _read_bytes(folder / file)
+        content = read_bytes(folder / file)
         pieces = _pieces(vocabulary)
         size = "vocab_size"
         if vocabulary is target and "decoder_vocab_size" in shape.values:
@@ -357,21 +358,8 @@ def _read_weights(folder: Path) -> dict[str, Tensor]:
     return loaded
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads(_read_bytes(path))
-    except ValueError as error:
-        raise ImportedModelError(f"{path} is not JSON: {error}") from error
+def _read_names(path: Path) -> dict[str, Any]:
+    values = read_json(path)
     if not isinstance(values, dict):
         raise ImportedModelError(f"{path} does not hold names and values")
     return values
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ImportedModelError(
-            f"cannot read {path} ({error.strerror or error}): copy all files of the "
-            "model"
-        ) from error

@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.options import SearchOptions
+from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import ImportedModelError
 from dragoman.model_folder import SavedModel
 from dragoman.text.lines import capped_lines
-from dragoman.translator import Translator
 
 # A trained model's own words are likelier than this, each; those of a broken one not.
 LEAST_SURE = -2.5
@@ -58,7 +60,6 @@ def prove(
     original: Original | None = None,
 ) -> Proof:
     """Translate and compare; a model that says something else raises."""
-    translator = Translator(saved)
     language = saved.languages[0].partition("_")[0].partition("-")[0]
     sentences = [source for source, _ in known] or list(SENTENCES.get(language, ()))
     if not sentences:
@@ -67,17 +68,22 @@ def prove(
             "sentences with their known translations, source and target with a tab "
             "between, in a file with --self-test"
         )
-    options = replace(translator.options, beam_size=1, max_repeats=0)
-    said = translator.translate(sentences, options=options, protect=False)
+    # The model alone, without what translating does around it.
+    options = replace(
+        SearchOptions.of(saved.config.decoding), beam_size=1, max_repeats=0
+    )
+    sources = [saved.tokenizers.source.encode(sentence) for sentence in sentences]
+    engine = PyTorchEngine(saved.model, saved.config.decoding)
+    found = [best for [best] in engine.translate(sources, options)]
+    said = [saved.tokenizers.target.decode(best.tokens) for best in found]
     if known:
         _compare(sentences, said, [target for _, target in known], "the known answer")
     if original is not None:
-        encode = saved.tokenizers.source.encode
-        limits = [options.limit(len(encode(sentence))) for sentence in sentences]
+        limits = [options.limit(len(source)) for source in sources]
         theirs = original.translate(sentences, limits)
         _compare(sentences, said, theirs, original.name)
     if not known and original is None:
-        _refuse_gibberish(translator, sentences)
+        _refuse_gibberish(sentences, said, found)
         against = "are translated surely and to their end (nothing to compare with)"
     else:
         with_what = ["the known answers"] if known else []
@@ -97,18 +103,15 @@ def _compare(
             )
 
 
-def _refuse_gibberish(translator: Translator, sentences: Sequence[str]) -> None:
-    for sentence, [best] in zip(
-        sentences,
-        translator.translate_nbest(sentences, 1, 1, protect=False),
-        strict=True,
-    ):
-        length = max(1, len(best.piece_log_probabilities))
-        sure = best.log_probability / length
-        if sure < LEAST_SURE or not best.text.strip():
+def _refuse_gibberish(
+    sentences: Sequence[str], said: Sequence[str], found: Sequence[Hypothesis]
+) -> None:
+    for sentence, text, hypothesis in zip(sentences, said, found, strict=True):
+        sure = hypothesis.log_probability / max(1, len(hypothesis.tokens))
+        if sure < LEAST_SURE or not text.strip() or not hypothesis.finished:
             raise ImportedModelError(
-                f"the self-test failed: {sentence!r} became {best.text!r}, and the "
-                f"model is not sure of it ({sure:.1f} a word); nothing was written"
+                f"the self-test failed: {sentence!r} became {text!r}, and the model is "
+                f"not sure of it ({sure:.1f} a word); nothing was written"
             )
 
 

@@ -17,7 +17,7 @@ def _describe(desk: Desk, name: str) -> dict[str, Any]:
     volume = desk.shelf.volume(name)
     saved = desk.shelf.saved(volume)
     shape = saved.config.model
-    layered = shape.kind in ("transformer", "ssru")
+    layered = shape.kind == "transformer"
     return {
         "name": name,
         "folder": str(volume.folder),

@@ -11,7 +11,7 @@ import { sourcePlace, targetPlace } from "../selection.js";
 import { get, number, set } from "../state.js";
 import { Answer } from "../states.js";
 
-const SHORT = { "self-attention": "self", "cross-attention": "cross", "feed-forward": "ffn" };
+const SHORT = { "self-attention": "self", recurrence: "rnn", "cross-attention": "cross", "feed-forward": "ffn" };
 const named = (one) => `${one.layer + 1} ${SHORT[one.name]}`;
 
 export function Stream({ data }) {
