@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
@@ -130,7 +130,8 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("sentences", type=Path)
     parser.add_argument("--peer-python", help="an interpreter with fastapi")
-    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
     options = parser.parse_args()
     texts = options.sentences.read_text("utf-8").splitlines()[:1000]
@@ -147,14 +148,19 @@ def main() -> None:
     print(f"engine without HTTP: {engine_alone(options.model, texts):,.0f} sentences/s")
     print("\n| server | clients | sentences/s | p50 ms | p95 ms | p99 ms | failed |")
     print("|---|---|---|---|---|---|---|")
-    for name, command in servers.items():
-        port = int(command[-1])
-        with running(command, port):
-            forever = cycle(texts)
-            asyncio.run(measure(name, port, pair, 8, forever, 2.0))  # to warm up
-            for clients in options.clients:
-                row = measure(name, port, pair, clients, forever, options.seconds)
-                print(asyncio.run(row), flush=True)
+    forever = cycle(texts)
+    with ExitStack() as stack:
+        for command in servers.values():
+            stack.enter_context(running(command, int(command[-1])))
+        for name, command in servers.items():  # to warm up
+            asyncio.run(measure(name, int(command[-1]), pair, 8, forever, 2.0))
+        # In turns, so that whatever else the machine does falls on all alike.
+        for clients in options.clients:
+            for _ in range(options.rounds):
+                for name, command in servers.items():
+                    port = int(command[-1])
+                    row = measure(name, port, pair, clients, forever, options.seconds)
+                    print(asyncio.run(row), flush=True)
 
 
 if __name__ == "__main__":
