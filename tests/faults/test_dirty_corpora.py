@@ -11,7 +11,13 @@ from dragoman.errors import CorpusError
 from dragoman.text.corpus import Corpus
 from dragoman.training.preparation import prepare
 
-CONFIG = load_preset("tiny").with_settings({"tokenizer.vocabulary_size": 400})
+CONFIG = load_preset("tiny").with_settings(
+    {
+        "tokenizer.vocabulary_size": 400,
+        "data.placeholders": False,  # pairs are kept as they were read
+        "data.join_share": 0.0,
+    }
+)
 CLEAN = [
     (f"The {thing} number {k} is here.", f"El {cosa} número {k} está aquí.")
     for k in range(30)

@@ -80,7 +80,7 @@ def test_a_folder_gives_back_the_same_translator(
 ) -> None:
     saved = load_model(recurrent_folders[preset])
     parts = (saved.tokenizers, saved.config, saved.languages)
-    save_model(tmp_path / "again", saved.model, *parts, "# card\n")
+    save_model(tmp_path / "again", saved.model, *parts, "# card\n", saved.profile)
     again = load_model(tmp_path / "again")
     assert again.config == saved.config
     for name, weight in get_weights(saved.model).items():

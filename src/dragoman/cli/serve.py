@@ -7,8 +7,10 @@ from pathlib import Path
 from dragoman.cli.parsers import Subparsers, add_command, add_machine_options
 
 DESCRIPTION = """\
-Serve models to programs that speak LibreTranslate, DeepL (v2 and v3), OPUS-CAT, OpenNMT
-or our own /v1, which is described at /docs.
+Serve models to programs that speak LibreTranslate's, DeepL's or other APIs.
+
+These are LibreTranslate, DeepL (v2 and v3), OPUS-CAT, OpenNMT, MTUOC, and our own /v1,
+which is described at /docs.
 
 Pairs of languages are found by the models' own. With --models-dir, a directory of model
 folders is watched: a new version is loaded beside the old one, tried on its validation
