@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.text.public_corpora import get
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 SHORTENED = {
@@ -72,6 +74,8 @@ def test_the_commands_run_one_after_the_other(workplace: Path) -> None:
 def test_the_python_runs(workplace: Path) -> None:
     code = shortened("".join(blocks("python")))
     assert "dragoman.train(" in code
+    if not (workplace / "corpus").exists():  # the commands run in another process
+        get("phrasebook-en-es", workplace / "corpus")
     result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=workplace,
