@@ -72,5 +72,6 @@ def test_the_list_of_commands_is_grouped_and_keeps_capitals() -> None:
     assert places == sorted(places)
     assert "BLEU, chrF2 and TER by sacreBLEU" in text
     assert "in the folder MODEL" in text
+    assert "\n  import      Import a model" in text
     assert all(len(line) < 90 for line in text.splitlines())
     assert build_parser().format_usage().endswith("COMMAND ...\n")

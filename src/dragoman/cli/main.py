@@ -88,7 +88,8 @@ def _list_of_commands() -> str:
     for group, commands in GROUPS.items():
         lines.append(f"{group}:")
         for command in commands:
-            name = command.__name__.rpartition(".")[2]
+            # A module named for a word of Python's own has a dash below behind it.
+            name = command.__name__.rpartition(".")[2].rstrip("_")
             lines.append(f"  {name:<12}{summary(command.DESCRIPTION)}")
     return "\n".join(lines)
 
